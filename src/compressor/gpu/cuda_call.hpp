@@ -49,6 +49,7 @@ struct LaunchFailed {
   cudaError_t error;
 };
 
+// Launches kernels on a stream. Throws LaunchFailed.
 struct StreamLauncher {
   cudaStream_t stream;
 
@@ -82,8 +83,7 @@ int guarded(Action action) noexcept {
   } catch (NotReserved) {
     last_error() =
         "the stream is captured and has too little scratch memory: call TAUT_Cuda_reserve with the coding, "
-        "or the "
-        "same call once, before the capture";
+        "or the same call once, before the capture";
     return TAUT_ERR_CUDA;
   } catch (const Error& error) {
     last_error() = error.what();
@@ -98,7 +98,8 @@ inline bool is_type(int type) {
 }
 inline bool aligned(const void* p, std::size_t to) { return reinterpret_cast<std::uintptr_t>(p) % to == 0; }
 
-// Returns the place of a result; `polled`: that of a PolledResult.
+// Returns where kernels write a result. `polled`: the result begins a PolledResult, which also receives the
+// header of the frame.
 inline cuda::ResultPlace result_at(TAUT_Cuda_result* result, bool polled = false) {
   std::uint32_t* const header = polled ? reinterpret_cast<PolledResult*>(result)->header : nullptr;
   return {reinterpret_cast<cuda::CallResult*>(result), header};

@@ -14,7 +14,7 @@ inline bool is_accessible(const DeviceFrameItem& item, std::size_t value_bytes) 
 }
 
 // Calls enqueue(launcher, item, memory_of(item, i)) for each item, and launches each kernel once for up to
-// most_items items. No kernel is launched if a captured stream lacks scratch memory.
+// max_items items. All memory is reserved first: no kernel is launched if a captured stream lacks some.
 template <class MemoryOf, class Enqueue>
 void launch_items(const DeviceFrameItem* items, int n, void* stream, MemoryOf memory_of, Enqueue enqueue) {
   for (int i = 0; i < n; ++i) memory_of(items[i], i);
@@ -24,7 +24,7 @@ void launch_items(const DeviceFrameItem* items, int n, void* stream, MemoryOf me
   for (int i = 0; i < n; ++i) {
     batch.begin_item();
     enqueue(batch, items[i], memory_of(items[i], i));
-    if ((i + 1) % static_cast<int>(cuda::most_items) == 0) batch.launch_all();
+    if ((i + 1) % static_cast<int>(cuda::max_items) == 0) batch.launch_all();
   }
   batch.launch_all();
 }

@@ -15,6 +15,7 @@
 
 namespace taut::gpu {
 
+// All memory of libtaut_cuda. Threads may call it at the same time.
 class DeviceMemory {
  public:
   // Allocates pooled memory on the current device, in the order of the stream. It comes from a memory pool of
@@ -82,11 +83,10 @@ class DeviceMemory {
   }
 
  private:
-  static constexpr std::uint64_t pool_threshold_bytes = std::uint64_t{256}
-                                                        << 20;  // unused memory that a pool keeps
+  static constexpr std::uint64_t pool_kept_bytes = std::uint64_t{256} << 20;  // unused memory of a pool
 
-  // Plain or pinned memory, which is allocated and freed in the order of no stream. `device`: of plain
-  // memory; -1: pinned.
+  // Plain or pinned memory, which is allocated and freed in the order of no stream. `device`: the device of
+  // plain memory; -1: the memory is pinned.
   struct Allocation {
     std::size_t bytes;
     int device;
@@ -112,7 +112,7 @@ class DeviceMemory {
     properties.location.type = cudaMemLocationTypeDevice;
     properties.location.id = device;
     if (const cudaError_t error = cudaMemPoolCreate(&pool, &properties); error != cudaSuccess) return error;
-    std::uint64_t threshold = pool_threshold_bytes;
+    std::uint64_t threshold = pool_kept_bytes;
     pools_[device] = pool;
     return cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold);
   }
@@ -131,11 +131,11 @@ class DeviceMemory {
 
   // Takes unused memory of the device and size, or at most twice as large.
   bool take(void** memory, const Allocation& wanted) {
-    std::size_t best = unused_.size(), least = 2 * wanted.bytes + 1;
+    std::size_t best = unused_.size(), best_bytes = 2 * wanted.bytes + 1;
     for (std::size_t i = 0; i < unused_.size(); ++i) {
       const Allocation& unused = unordered_[unused_[i]];
-      if (unused.device == wanted.device && unused.bytes >= wanted.bytes && unused.bytes < least)
-        best = i, least = unused.bytes;
+      if (unused.device == wanted.device && unused.bytes >= wanted.bytes && unused.bytes < best_bytes)
+        best = i, best_bytes = unused.bytes;
     }
     if (best == unused_.size()) return false;
     *memory = std::exchange(unused_[best], unused_.back());
@@ -160,10 +160,10 @@ class DeviceMemory {
   }
 
   std::mutex mutex_;
-  std::map<int, cudaMemPool_t> pools_;
-  std::vector<std::pair<const std::uint32_t*, std::uint32_t>> waits_;
-  std::map<void*, Allocation> unordered_;
-  std::vector<void*> unused_;
+  std::map<int, cudaMemPool_t> pools_;                                 // by device
+  std::vector<std::pair<const std::uint32_t*, std::uint32_t>> waits_;  // words, and the awaited values
+  std::map<void*, Allocation> unordered_;                              // all plain and pinned memory
+  std::vector<void*> unused_;                                          // memory of unordered_ that is freed
 };
 
 // Never destroyed: memory is freed after static destructors.

@@ -1,5 +1,5 @@
-// Scratch memory of GPU calls: one allocation for each stream and use, whose size is a power of two bytes.
-// Calls on a stream run one after the other, so they share the allocation.
+// Scratch memory of GPU calls: one allocation for each stream and purpose, whose size is a power of two
+// bytes. Calls on a stream run one after the other, so they share the allocation.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -25,14 +25,15 @@ struct NotReserved {};
 struct StreamScratch {
   // Purpose of an allocation: a codec, by its frame_id, and a number of its own. Purposes do not share
   // memory, because a call relies on words that earlier calls have left there.
-  struct Use {
+  struct Purpose {
     std::uint8_t codec;
     std::uint8_t number;
 
-    constexpr Use part(unsigned i) const { return {codec, static_cast<std::uint8_t>(number + i)}; }
-    friend constexpr auto operator<=>(const Use&, const Use&) = default;
+    // Returns the purpose of item i of a call on several frames.
+    constexpr Purpose for_item(unsigned i) const { return {codec, static_cast<std::uint8_t>(number + i)}; }
+    friend constexpr auto operator<=>(const Purpose&, const Purpose&) = default;
   };
-  static constexpr Use shared{0, 0};  // for calls that rely on no earlier words
+  static constexpr Purpose shared{0, 0};  // for calls that rely on no earlier words
 
   struct Block {
     std::byte* data = nullptr;
@@ -41,23 +42,23 @@ struct StreamScratch {
   };
 
   std::recursive_mutex turn;
-  std::map<Use, Block> blocks;
+  std::map<Purpose, Block> blocks;
 };
 
 class CudaScratch {
  public:
-  using Use = StreamScratch::Use;
-  static constexpr Use shared = StreamScratch::shared;
+  using Purpose = StreamScratch::Purpose;
+  static constexpr Purpose shared = StreamScratch::shared;
 
   // Returns at least `bytes` of scratch memory, with an initialised ScratchHead at its start. The call of
   // this thread has the stream's turn from now on. Throws cudaError_t or NotReserved.
-  std::byte* reserve(cudaStream_t stream, Use use, std::size_t bytes);
+  std::byte* reserve(cudaStream_t stream, Purpose purpose, std::size_t bytes);
 
   // Frees all memory that no graph may use. No call is in flight.
   void release() {
     const std::lock_guard lock(mutex_);
     for (auto& [key, scratch] : streams_)
-      for (auto& [use, block] : scratch.blocks) {
+      for (auto& [purpose, block] : scratch.blocks) {
         const StreamScratch::Block freed =
             std::exchange(block, block.captured ? block : StreamScratch::Block{});
         if (freed.data != nullptr && !freed.captured) check(cudaFree(freed.data));
@@ -75,7 +76,7 @@ class CudaScratch {
   }
 
  private:
-  static constexpr std::size_t least_bytes = 1 << 16;
+  static constexpr std::size_t min_bytes = 1 << 16;
 
   // Key of a stream: device and handle, and the calling thread for cudaStreamPerThread, a handle by which
   // each thread has a stream of its own.
@@ -113,7 +114,7 @@ class CudaScratch {
   }
 
   static StreamScratch::Block allocate(cudaStream_t stream, std::size_t bytes) {
-    StreamScratch::Block block{nullptr, std::bit_ceil(std::max(bytes, least_bytes))};
+    StreamScratch::Block block{nullptr, std::bit_ceil(std::max(bytes, min_bytes))};
     check(device_memory().allocate(reinterpret_cast<void**>(&block.data), block.bytes, stream));
     if (const cudaError_t error = initialise(block, stream); error != cudaSuccess) {
       give_back(block, stream);
@@ -131,8 +132,8 @@ class CudaScratch {
   }
 
   std::mutex mutex_;
-  std::map<Handle, unsigned long long> numbers_;
-  std::map<std::pair<int, unsigned long long>, StreamScratch> streams_;
+  std::map<Handle, unsigned long long> numbers_;  // number of the stream that had the handle last
+  std::map<std::pair<int, unsigned long long>, StreamScratch> streams_;  // by device and stream number
 };
 
 inline CudaScratch& scratch() {
@@ -164,34 +165,34 @@ class CudaCall {
     stream_ = stream;
   }
 
-  void note_use(StreamScratch::Use use) { used_.push_back(use); }
+  void note_use(StreamScratch::Purpose purpose) { used_.push_back(purpose); }
 
   // Parts with the scratch memory of a call that has launched some of its kernels only: the words there are
   // those of a call in progress. The next call takes new memory.
   void abandon_scratch() noexcept {
-    for (const StreamScratch::Use use : used_)
-      CudaScratch::give_back(std::exchange(scratch_->blocks[use], {}), stream_);
+    for (const StreamScratch::Purpose purpose : used_)
+      CudaScratch::give_back(std::exchange(scratch_->blocks[purpose], {}), stream_);
   }
 
  private:
   CudaCall* outer_;
   StreamScratch* scratch_ = nullptr;
   cudaStream_t stream_ = nullptr;
-  std::vector<StreamScratch::Use> used_;
+  std::vector<StreamScratch::Purpose> used_;
 };
 
-inline std::byte* CudaScratch::reserve(cudaStream_t stream, Use use, std::size_t bytes) {
+inline std::byte* CudaScratch::reserve(cudaStream_t stream, Purpose purpose, std::size_t bytes) {
   const bool captured = is_captured(stream);
   StreamScratch& own = find(stream, captured);
   CudaCall::current()->take_turn(own, stream);
-  StreamScratch::Block& block = own.blocks[use];
+  StreamScratch::Block& block = own.blocks[purpose];
   if (block.bytes < bytes) {
     if (captured) throw NotReserved{};
     const StreamScratch::Block outgrown = std::exchange(block, allocate(stream, bytes));
     check(give_back(outgrown, stream));
   }
   block.captured |= captured;
-  CudaCall::current()->note_use(use);
+  CudaCall::current()->note_use(purpose);
   return block.data;
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 static_assert(sizeof(DeviceRange) == sizeof(values::cuda::RangeResult));
 
-constexpr std::size_t most_values = std::size_t{1} << 48;  // more than any memory holds; no product overflows
+constexpr std::size_t max_values = std::size_t{1} << 48;  // more than any memory holds; no product overflows
 
 // Arguments that all services share.
 struct Array {
@@ -17,10 +17,10 @@ struct Array {
   int type;
 };
 
-// Returns the status of arguments that no service accepts.
+// Returns Status::ok, or the reason why no service accepts the arguments.
 Status check(const Array& array) noexcept {
   if (!is_type(array.type)) return Status::invalid_type;
-  if (array.count > most_values) return Status::invalid_count;
+  if (array.count > max_values) return Status::invalid_count;
   const DType type{static_cast<std::uint8_t>(array.type)};
   const bool usable = aligned(array.values, size_of(component_of(type))) && (array.values != nullptr || array.count == 0);
   return usable ? Status::ok : Status::invalid_argument;
@@ -81,8 +81,8 @@ int reduce_values(void* values, const void* operand, std::size_t count, int type
 
 int reduce_widely(const void* operands, std::size_t n, void* result, std::size_t count, int type, int op, int divisor,
                   void* stream) noexcept {
-  constexpr std::size_t most_operands = std::size_t{1} << 31;
-  if (!is_reduction(op, type) || n < 1 || n > most_operands || divisor < 1) return static_cast<int>(Status::invalid_argument);
+  constexpr std::size_t max_operands = std::size_t{1} << 31;
+  if (!is_reduction(op, type) || n < 1 || n > max_operands || divisor < 1) return static_cast<int>(Status::invalid_argument);
   if (const Status status = check({operands, count, type}); status != Status::ok) return static_cast<int>(status);
   return on_array({result, count, type}, [&]<class T>(std::size_t components) {
     StreamLauncher launcher{static_cast<cudaStream_t>(stream)};

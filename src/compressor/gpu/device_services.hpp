@@ -43,7 +43,7 @@ struct DeviceCodec {
   std::uint8_t frame_id;  // that of CodecInfo
   // Allocates the scratch memory of encode, decode and sum, and loads their kernels.
   int (*reserve)(const Coding& coding, std::size_t count, int type, void* stream) noexcept;
-  // Returns true if several items take as many launches as one, for every 8. Null: never.
+  // Returns true if up to 8 items take as many launches as one. Null: never.
   bool (*together)(const Coding& coding) noexcept = nullptr;
   // Returns true if decode() may add to values. Null: never.
   bool (*adds)(const Coding& coding) noexcept = nullptr;

@@ -33,7 +33,7 @@ struct ServedCoding {
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(Status::invalid_policy, "policy: " + why); }
 
-// Returns the coding of values of a type. Throws Error.
+// Parses the coding for values of a type, and returns it with the kernels that serve it. Throws Error.
 ServedCoding parsed(const char* text, int type) {
   const Coding coding = parse_coding(text);
   const DType dtype{static_cast<std::uint8_t>(type)};
@@ -84,7 +84,7 @@ int decode_batch(const TAUT_Cuda_item* items, size_t item_bytes, int n, int type
   return decode(items, n, type, text, add, stream);
 }
 
-// Reserves for every codec that has kernels for values of the type.
+// Reserves scratch memory for every codec that has kernels for values of the type.
 int reserve_all(size_t count, int type, void* stream) noexcept {
   for (const DeviceCodec* codec : all_codecs) {
     const int status = codec->reserve({}, count, type, stream);

@@ -32,9 +32,9 @@ __global__ void __launch_bounds__(block_threads, 5)
   ChunkEncoder<Word, CudaThread> encoder(simt, shared, whole, 0);
   Differences<Word, CudaThread> differences(simt, 1);
   const unsigned block = (1 + step) * warp_lanes + simt.thread() % warp_lanes;
-  Word x[side];
-  load_block(job.values + block * side, side, x);
-  differences.next(x, block, side);
+  Word x[lane_words];
+  load_block(job.values + block * lane_words, lane_words, x);
+  differences.next(x, block, lane_words);
   encoder.write_block(x, block);
   is_used(shared);
 }
@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(block_threads, 5)
   const CudaThread simt;
   ChunkDecoder<Replace<Word>, CudaThread> decoder(simt, shared, job, 1, 0);
   const unsigned block = step * warp_lanes + simt.thread() % warp_lanes;
-  Word x[side];
+  Word x[lane_words];
   decoder.read_block(shared.words + at, block, x);
   decoder.add_up(x, before);
   std::memcpy(__builtin_assume_aligned(shared.words + block * sizeof x, 16), x, sizeof x);

@@ -7,7 +7,7 @@ template <class T>
 std::vector<std::byte> RateGpuCodec<T>::encode(const std::vector<T>& x, double rate, const Dims& dims) {
   const std::size_t bytes = x.size() * sizeof(T);
   const zfp::cuda::Field field = field_of(dims, x.size());
-  const Room room(zfp::cuda::most_bytes<T>(field, rate)), values(bytes);
+  const Room room(zfp::cuda::max_frame_bytes<T>(field, rate)), values(bytes);
   if (bytes > 0) std::memcpy(values.data(), x.data(), bytes);
   zfp::cuda::encode(launcher_, reinterpret_cast<const T*>(values.data()), field,
                     {.codec = zfp::cuda::frame_id,

@@ -112,11 +112,11 @@ class Thread {
     return from_slot<V>(exchange(Operation::shuffle_up, to_slot(v)).of_lane[lane < by ? lane : lane - by]);
   }
   std::uint32_t reduce_max(std::uint32_t v) const {
-    if (in_wavefronts()) return cuda::wavefront::reduce(*this, v, cuda::wavefront::Greater{});
+    if (in_wavefronts()) return cuda::wavefront::reduce(*this, v, cuda::wavefront::Max{});
     return static_cast<std::uint32_t>(exchange(Operation::reduce_max, v).of_all);
   }
   std::uint32_t reduce_or(std::uint32_t v) const {
-    if (in_wavefronts()) return cuda::wavefront::reduce(*this, v, cuda::wavefront::Either{});
+    if (in_wavefronts()) return cuda::wavefront::reduce(*this, v, cuda::wavefront::BitOr{});
     return static_cast<std::uint32_t>(exchange(Operation::reduce_or, v).of_all);
   }
   template <class V>

@@ -57,8 +57,8 @@ TEST(Wavefront, SumsAndReductionsAreThoseOfTheWarp) {
     EXPECT_EQ(cuda::wavefront::inclusive_sum(t, own), up_to);
     EXPECT_EQ(cuda::wavefront::reduce(t, own, cuda::wavefront::Sum{}), sum);
     EXPECT_EQ(cuda::wavefront::reduce(t, std::uint64_t{own} << 20, cuda::wavefront::Sum{}), wide);
-    EXPECT_EQ(cuda::wavefront::reduce(t, own & 0x10101010, cuda::wavefront::Either{}), any);
-    EXPECT_EQ(cuda::wavefront::reduce(t, own, cuda::wavefront::Greater{}), most);
+    EXPECT_EQ(cuda::wavefront::reduce(t, own & 0x10101010, cuda::wavefront::BitOr{}), any);
+    EXPECT_EQ(cuda::wavefront::reduce(t, own, cuda::wavefront::Max{}), most);
   });
 }
 

@@ -1,6 +1,6 @@
-// A chunk of 64 blocks as a thread block processes it: four threads have a block, each 16 of its values.
-// These are four rows of four neighbours; row k of lane l begins at value 16 k + 4 l, so that each thread
-// makes whole words of the block's codes.
+// A chunk of 64 codec blocks as a thread block processes it. Four threads, the lanes of a block, have 16 of
+// its values each: four rows of four neighbours. Row k of lane l begins at value 16 k + 4 l, so that each
+// lane makes whole words of the block's codes.
 #pragma once
 
 #include "compressor/codecs/blocks/numbers.hpp"
@@ -11,8 +11,8 @@ namespace taut::blocks::cuda {
 
 using namespace taut::cuda;
 
-inline constexpr unsigned rows = 4, row_values = 4, lanes = 4;  // lanes: threads of a block
-inline constexpr unsigned chunk_blocks = 64, chunk_threads = chunk_blocks * lanes;
+inline constexpr unsigned rows = 4, row_values = 4, block_lanes = 4;  // rows of a lane, lanes of a block
+inline constexpr unsigned chunk_blocks = 64, chunk_threads = chunk_blocks * block_lanes;
 inline constexpr BlockShape chunk_shape{chunk_threads, 4};
 
 constexpr std::uint32_t chunks_of(std::uint64_t count) {
@@ -28,9 +28,11 @@ struct Codes {
 struct CodeWords {
   std::uint32_t word[rows];
 };
-inline constexpr unsigned word_distance = 4 * lanes;
+inline constexpr unsigned word_stride_bytes = 4 * block_lanes;
+// Returns the number of words of a lane's codes, of `bits` bits each.
 constexpr unsigned words_of(unsigned bits) { return bits / 2; }
 
+// Return codes of 4, 6 or 8 bits packed to words, and unpacked.
 TAUT_DEVICE CodeWords packed(const Codes& codes, unsigned bits) {
   const std::uint32_t* const c = codes.row;
   if (bits == 8) return {{c[0], c[1], c[2], c[3]}};
@@ -57,7 +59,7 @@ TAUT_DEVICE int code_at(std::uint32_t row, unsigned i, unsigned bits) {
   return static_cast<int>(raw ^ sign) - static_cast<int>(sign);
 }
 
-// The values of a thread in an array of `count`.
+// The values of a lane in an array of `count` values.
 template <class T>
 class OwnValues {
  public:
@@ -93,12 +95,12 @@ class OwnValues {
     std::remove_const_t<T> values[row_values];
   };
 
-  TAUT_DEVICE T* at(unsigned k) const { return values_ + first_ + k * (row_values * lanes); }
+  TAUT_DEVICE T* at(unsigned k) const { return values_ + first_ + k * (row_values * block_lanes); }
   TAUT_DEVICE static bool by_rows(const T* at, unsigned own) {
     return own == row_values && reinterpret_cast<std::uintptr_t>(at) % sizeof(Row) == 0;
   }
   TAUT_DEVICE unsigned width(unsigned k) const {
-    const std::uint64_t first = first_ + k * (row_values * lanes);
+    const std::uint64_t first = first_ + k * (row_values * block_lanes);
     if (first >= count_) return 0;
     return count_ - first < row_values ? static_cast<unsigned>(count_ - first) : row_values;
   }

@@ -11,7 +11,7 @@ namespace {
 
 using blocks::cuda::CallMemory;
 
-constexpr CudaScratch::Use of_call{blocks::frame_id, 0};
+constexpr CudaScratch::Purpose call_purpose{blocks::frame_id, 0};
 
 // Returns the status of action.operator()<T>(), where T is the type of the values, or the status of the
 // exception that the action throws.
@@ -27,7 +27,7 @@ int on_values(int type, Action action) noexcept {
 
 // Returns the memory of item i of a call. Items that run together do not share memory.
 CallMemory memory_of(const DeviceFrameItem& item, int i, bool polled, void* stream) {
-  const auto part = of_call.part(static_cast<unsigned>(i) % cuda::most_items);
+  const auto part = call_purpose.for_item(static_cast<unsigned>(i) % cuda::max_items);
   std::byte* const own =
       scratch().reserve(static_cast<cudaStream_t>(stream), part, sizeof(cuda::ScratchHead));
   return {reinterpret_cast<cuda::ScratchHead*>(own), result_at(item.result, polled)};
@@ -72,14 +72,15 @@ int encode(const Coding& coding, const DeviceFrameItem* items, int n, int type, 
   return on_values(type, [&]<class T>() {
     return on_items<T>(
         items, n, static_cast<unsigned>(bound.value), polled, stream,
-        [&](auto& launcher, const auto&... of) { enqueue_encoder<T>(launcher, bound, of...); });
+        [&](auto& launcher, const auto&... arguments) { enqueue_encoder<T>(launcher, bound, arguments...); });
   });
 }
 
 template <class Target>
 int decode_to(const DeviceFrameItem* items, int n, void* stream) {
   return on_items<typename Target::Value>(
-      items, n, 0, false, stream, [](auto& launcher, const auto&... of) { enqueue_decoder<Target>(launcher, of...); });
+      items, n, 0, false, stream,
+      [](auto& launcher, const auto&... arguments) { enqueue_decoder<Target>(launcher, arguments...); });
 }
 
 int decode(const Coding&, const DeviceFrameItem* items, int n, int type, bool add, void* stream) noexcept {
@@ -103,7 +104,7 @@ int reserve(const Coding&, size_t count, int type, void* stream) noexcept {
   if (count > blocks::max_count) return static_cast<int>(Status::invalid_count);
   return on_values(type, [&]<class T>() {
     const DeviceFrameItem item{nullptr, count, nullptr, 0, nullptr};
-    for (int i = 0; i < static_cast<int>(cuda::most_items); ++i) memory_of(item, i, false, stream);
+    for (int i = 0; i < static_cast<int>(cuda::max_items); ++i) memory_of(item, i, false, stream);
     load_kernels<T>(item, memory_of(item, 0, false, stream));
     return 0;
   });

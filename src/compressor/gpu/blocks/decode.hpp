@@ -100,8 +100,8 @@ struct DecodeKernel {
   // Returns false, in all threads of the block, if a scale is not finite.
   template <class Simt>
   TAUT_DEVICE static bool decode_chunk(const Simt& simt, const Job& job, unsigned bits) {
-    const unsigned lane = simt.thread() % lanes;
-    const std::uint64_t block = std::uint64_t{simt.block()} * chunk_blocks + simt.thread() / lanes,
+    const unsigned lane = simt.thread() % block_lanes;
+    const std::uint64_t block = std::uint64_t{simt.block()} * chunk_blocks + simt.thread() / block_lanes,
                         blocks = blocks_of(job.count);
     const auto* const payload = reinterpret_cast<const std::uint8_t*>(job.source.frame + header_words);
     const bool has_block = block < blocks;
@@ -112,7 +112,7 @@ struct DecodeKernel {
     CodeWords words{};
     TAUT_UNROLLED
     for (unsigned j = 0; j < rows; ++j)
-      if (j < words_of(bits)) words.word[j] = load_as<std::uint32_t>(codes + j * word_distance);
+      if (j < words_of(bits)) words.word[j] = load_as<std::uint32_t>(codes + j * word_stride_bytes);
     put(job, block, lane, unpacked(words, bits), scale, bits);
     return true;
   }

@@ -13,7 +13,7 @@ struct EncodeJob {
   std::uint32_t* frame;
   ScratchHead* scratch;
   ResultPlace result;
-  std::uint32_t bits, grid;            // grid: thread blocks of this kernel
+  std::uint32_t bits, grid;            // bits: of a code; grid: thread blocks of this kernel
   std::uint32_t header[header_words];  // without payload_bytes, checksum
 
   TAUT_DEVICE std::uint16_t* scales() const { return reinterpret_cast<std::uint16_t*>(frame + header_words); }
@@ -27,26 +27,27 @@ struct EncodeShared {
   std::uint32_t header[header_words];
 };
 
-// Greatest finite magnitude of values, as bits, and if some are not finite. Of a thread, then of its block.
-struct Extremes {
-  std::uint32_t most = 0;
-  bool special = false;
+// The data that determine the scale of a block: take() collects them from a lane's values, share() from the
+// lanes of the block.
+struct Magnitudes {
+  std::uint32_t max_size = 0;  // greatest finite magnitude, as magnitude_bits() returns it
+  bool special = false;        // some value is not finite
 
   TAUT_DEVICE void take(float x) {
     const std::uint32_t size = magnitude_bits(x);
     special |= size >= infinity_bits;
-    most = size < infinity_bits && size > most ? size : most;
+    max_size = size < infinity_bits && size > max_size ? size : max_size;
   }
 
   // Called by whole warps.
   template <class Simt>
   TAUT_DEVICE void share(const Simt& simt) {
     const unsigned lane = simt.thread() % warp_lanes;
-    for (unsigned by = 1; by < lanes; by *= 2) {
-      const std::uint32_t other = simt.shuffle(most, lane ^ by);
-      most = other > most ? other : most;
+    for (unsigned by = 1; by < block_lanes; by *= 2) {
+      const std::uint32_t other = simt.shuffle(max_size, lane ^ by);
+      max_size = other > max_size ? other : max_size;
     }
-    special = (simt.ballot(special) >> (lane / lanes * lanes) & ((1u << lanes) - 1)) != 0;
+    special = (simt.ballot(special) >> (lane / block_lanes * block_lanes) & ((1u << block_lanes) - 1)) != 0;
   }
 };
 
@@ -58,33 +59,33 @@ struct EncodeKernel {
 
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    const unsigned lane = simt.thread() % lanes;
-    const std::uint64_t block = std::uint64_t{simt.block()} * chunk_blocks + simt.thread() / lanes;
+    const unsigned lane = simt.thread() % block_lanes;
+    const std::uint64_t block = std::uint64_t{simt.block()} * chunk_blocks + simt.thread() / block_lanes;
     const OwnValues<const T> own(job.values, job.count, block, lane);
     float x[rows][row_values];
-    Extremes extremes;
+    Magnitudes magnitudes;
     TAUT_UNROLLED
     for (unsigned k = 0; k < rows; ++k) {
       T row[row_values];
       own.load(k, row);
       for (unsigned i = 0; i < row_values; ++i) {
         x[k][i] = static_cast<float>(row[i]);
-        extremes.take(x[k][i]);
+        magnitudes.take(x[k][i]);
       }
     }
-    extremes.share(simt);
-    if (block < blocks_of(job.count)) write(job, block, lane, x, extremes);
+    magnitudes.share(simt);
+    if (block < blocks_of(job.count)) write(job, block, lane, x, magnitudes);
     if (simt.block() == 0) write_head(simt, shared, job);
     close(simt, *job.scratch, job.grid, job.result);
   }
 
  private:
   TAUT_DEVICE static void write(const Job& job, std::uint64_t block, unsigned lane,
-                                const float (&x)[rows][row_values], const Extremes& extremes) {
+                                const float (&x)[rows][row_values], const Magnitudes& magnitudes) {
     const int greatest = max_code(job.bits);
-    const bool special = extremes.special;
+    const bool special = magnitudes.special;
     const std::uint16_t scale =
-        scale_of(std::bit_cast<float>(extremes.most), special ? greatest - 1 : greatest);
+        scale_of(std::bit_cast<float>(magnitudes.max_size), special ? greatest - 1 : greatest);
     const float divisor = scale == 0 ? 1 : scale_value(scale);
     Codes codes{};
     TAUT_UNROLLED
@@ -98,7 +99,7 @@ struct EncodeKernel {
     std::uint8_t* const to = job.codes(block) + 4 * lane;
     TAUT_UNROLLED
     for (unsigned j = 0; j < rows; ++j)
-      if (j < words_of(job.bits)) store_as(to + j * word_distance, words.word[j]);
+      if (j < words_of(job.bits)) store_as(to + j * word_stride_bytes, words.word[j]);
     if (lane == 0) job.scales()[block] = special ? scale | has_specials : scale;
   }
 

@@ -8,12 +8,12 @@ namespace taut::exponents::cuda {
 
 inline constexpr unsigned symbols = 256;
 
-// Both books of a chunk. A code holds the code of the symbol in the first book, and that in the second book
-// in its upper four bits.
+// Both books of a chunk. Each element of `code` holds two codes of a symbol: the lower four bits are its code
+// in the first book, the upper four its code in the second book.
 struct alignas(16) Books {
   std::uint8_t code[symbols];
   std::uint8_t order[32];  // symbols of the first book, then those of the second
-  std::uint32_t width;
+  std::uint32_t width;     // bits of a code of the first book
 
   TAUT_DEVICE std::uint32_t escape() const { return (1u << width) - 1; }
 };
@@ -30,9 +30,9 @@ struct BooksJob {
 };
 
 struct BooksShared {
-  std::uint32_t frequency[symbols];
-  alignas(16) std::uint32_t keys[symbols];
-  std::uint64_t bits[symbols / warp_lanes];
+  std::uint32_t frequency[symbols];          // by symbol, in the samples
+  alignas(16) std::uint32_t keys[symbols];   // order of the symbols: the most frequent has the greatest key
+  std::uint64_t bits[symbols / warp_lanes];  // best_width(): sums of a warp
 };
 
 template <class T>
@@ -78,7 +78,7 @@ struct BooksKernel {
       const std::uint32_t at = k < piece ? k : n - own + (k - piece);
       if (k % piece >= own) continue;
       const std::uint32_t value = job.values[std::uint64_t{chunk} * chunk_values + at];
-      simt.atomic_add(&shared.frequency[(value << 1 & 0xFFFF) >> (8 + spare<T>)], 1);
+      simt.atomic_add(&shared.frequency[(value << 1 & 0xFFFF) >> (8 + spare_bits_of<T>)], 1);
     }
   }
 
@@ -93,7 +93,8 @@ struct BooksKernel {
     return rank;
   }
 
-  // Returns the width of the first book. A sum of 16 bits for each width: 1024 samples have 16 bits at most.
+  // Returns the width of the first book with which the samples take the fewest bits. `bits` holds a sum of 16
+  // bits for each width.
   template <class Simt>
   TAUT_DEVICE static unsigned best_width(const Simt& simt, Shared& shared, std::uint32_t frequency,
                                          unsigned rank) {
@@ -104,8 +105,8 @@ struct BooksKernel {
       const unsigned each = w + (rank < first ? 0 : second_width) + (rank < second ? 0 : 8);
       bits |= std::uint64_t{frequency * each} << (16 * (w - 1));
     }
-    const std::uint64_t of_warp = simt.reduce_add(bits);
-    if (simt.thread() % warp_lanes == 0) shared.bits[simt.thread() / warp_lanes] = of_warp;
+    const std::uint64_t warp_bits = simt.reduce_add(bits);
+    if (simt.thread() % warp_lanes == 0) shared.bits[simt.thread() / warp_lanes] = warp_bits;
     simt.barrier();
     std::uint64_t all = 0;
     for (const std::uint64_t some : shared.bits) all += some;

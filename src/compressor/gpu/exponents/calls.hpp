@@ -12,7 +12,7 @@ namespace taut::exponents::cuda {
 // Memory of a call on `count` values. The scratch memory is zero at first; the books may hold anything.
 struct CallMemory {
   Scratch* scratch;
-  Books* books;  // encoding
+  Books* books;  // only for encoding
   ResultPlace result;
 };
 inline std::size_t scratch_bytes(std::uint64_t count) {
@@ -34,7 +34,7 @@ inline FinishJob finish_job(const CallMemory& memory) {
 template <class T, class Launcher>
 void encode(Launcher& launcher, const std::uint16_t* values, const FrameHeader& header,
             const FrameMemory& room, const CallMemory& memory) {
-  constexpr unsigned most_blocks = 256;
+  constexpr unsigned max_blocks = 256;
   const std::uint64_t count = header.count;
   const auto chunks = static_cast<std::uint32_t>(chunks_of(count));
   const std::size_t bytes = count * value_bytes, index = index_unit * index_words(chunks);
@@ -46,7 +46,7 @@ void encode(Launcher& launcher, const std::uint16_t* values, const FrameHeader& 
   job.stored = index > bytes;
   job.capacity = job.stored ? 0 : static_cast<std::uint32_t>((bytes - index) / index_unit);
   job.chunks = chunks;
-  job.blocks = std::clamp(chunks, 1u, most_blocks);
+  job.blocks = std::clamp(chunks, 1u, max_blocks);
   write_header(header, std::as_writable_bytes(std::span(job.header)));
   if (!job.stored) {
     std::uint32_t* const ends = frame + header_words;

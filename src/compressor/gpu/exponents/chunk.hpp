@@ -12,12 +12,15 @@ namespace taut::exponents::cuda {
 
 using namespace taut::cuda;
 
-inline constexpr unsigned chunk_threads = chunk_values / side, group_threads = group_values / side;
+inline constexpr unsigned thread_values = matrix_side;  // values of a thread
+inline constexpr unsigned chunk_threads = chunk_values / thread_values,
+                          group_threads = group_values / thread_values;
 inline constexpr BlockShape chunk_shape{chunk_threads, 3};
 inline constexpr std::uint32_t header_bytes = sizeof(RecordHeader);
 
+// Number of spare bits of a value: see SplitValues of codecs/exponents/kernels.hpp.
 template <class T>
-inline constexpr unsigned spare = spare_bits(dtype_of<T>);
+inline constexpr unsigned spare_bits_of = spare_bits(dtype_of<T>);
 template <class T>
 inline constexpr bool has_spare = spare_bits(dtype_of<T>) > 0;
 
@@ -31,8 +34,8 @@ TAUT_DEVICE std::uint32_t values_of(std::uint64_t count, std::uint32_t chunk) {
 
 // Returns how many of a thread's eight values are among the first n of the chunk.
 TAUT_DEVICE unsigned own_values(unsigned thread, std::uint32_t n) {
-  const std::uint32_t first = thread * side;
-  return n <= first ? 0 : n - first < side ? n - first : side;
+  const std::uint32_t first = thread * thread_values;
+  return n <= first ? 0 : n - first < thread_values ? n - first : thread_values;
 }
 
 // Returns the number of 4-byte units of a record that holds n values themselves.
@@ -45,28 +48,28 @@ struct OwnBytes {
   TAUT_DEVICE std::uint32_t operator[](unsigned i) const { return word[i / 4] >> (8 * (i % 4)) & 0xFF; }
 };
 
-// Contents of a coded record's header, and the places of the record's parts.
+// Contents of a coded record's header, and the first byte of each part of the record.
 struct RecordLayout {
-  unsigned width;
+  unsigned width;  // bits of a code of the first book
   bool omits_zero_low_bytes;
-  std::uint32_t escapes, raw_symbols, low_bytes;
+  std::uint32_t escapes, raw_symbols, low_bytes;  // their numbers
   std::uint32_t planes, second_book, second_planes, raw, spare_planes, low, end;
 
-  // Computes the places from the members above. `n`: values of whole groups.
+  // Computes the first bytes of the parts from the other members. `n`: values of whole groups.
   template <class T>
   TAUT_DEVICE void place(std::uint32_t n) {
     planes = header_bytes + (1u << width) - 1;
-    second_book = planes + n / side * width;
+    second_book = planes + n / thread_values * width;
     second_planes = second_book + (escapes > 0 ? (1u << second_width) - 1 : 0);
     raw = second_planes + static_cast<std::uint32_t>(plane_bytes(groups_of(escapes), second_width));
     spare_planes = raw + raw_symbols;
-    low = spare_planes + n / side * spare<T>;
+    low = spare_planes + n / thread_values * spare_bits_of<T>;
     end = low + low_bytes;
   }
   TAUT_DEVICE std::uint32_t words() const { return (end + 3) / 4; }
 };
 
-// Conversions between the order of values and that of bit_planes.hpp.
+// Convert bytes in the order of values to the rows of bit_planes.hpp, and back.
 template <class Simt>
 TAUT_DEVICE ByteRow rows_of(const Simt& simt, const OwnBytes& bytes) {
   return {simt.permute_bytes(bytes.word[0], bytes.word[1], 0x6420),
@@ -89,32 +92,35 @@ TAUT_DEVICE std::uint32_t all_ones(std::uint32_t planes, unsigned width) {
   return mask;
 }
 
-// Parts of a thread's values: see SplitValues of codecs/exponents/kernels.hpp.
+// The eight values of a thread, split into symbols, low bytes and spare bits: see SplitValues of
+// codecs/exponents/kernels.hpp.
 template <class T>
-struct Parts {
+struct SplitQuad {
   OwnBytes symbols, low, spare_bits;
 
   template <class Simt>
-  TAUT_DEVICE static Parts of(const Simt& simt, const Quad& values) {
-    std::uint32_t rotated[4];
+  TAUT_DEVICE static SplitQuad split(const Simt& simt, const Quad& values) {
+    std::uint32_t rotated[4];  // every value, rotated left by one bit
     for (unsigned i = 0; i < 4; ++i)
       rotated[i] = (values.words[i] << 1 & 0xFFFEFFFE) | (values.words[i] >> 15 & 0x00010001);
-    Parts parts;
+    SplitQuad parts;
     for (unsigned i = 0; i < 2; ++i) {
       parts.low.word[i] = simt.permute_bytes(rotated[2 * i], rotated[2 * i + 1], 0x6420);
       const std::uint32_t high = simt.permute_bytes(rotated[2 * i], rotated[2 * i + 1], 0x7531);
-      parts.symbols.word[i] = spare<T> == 0 ? high : high >> spare<T> & 0x1F1F1F1F;
-      parts.spare_bits.word[i] = spare<T> == 0 ? 0 : high & 0x07070707;
+      parts.symbols.word[i] = spare_bits_of<T> == 0 ? high : high >> spare_bits_of<T> & 0x1F1F1F1F;
+      parts.spare_bits.word[i] = spare_bits_of<T> == 0 ? 0 : high & 0x07070707;
     }
     return parts;
   }
 
+  // Returns the values, the inverse of split().
   template <class Simt>
-  TAUT_DEVICE Quad values(const Simt& simt) const {
+  TAUT_DEVICE Quad joined(const Simt& simt) const {
     Quad values;
     for (unsigned i = 0; i < 2; ++i) {
       const std::uint32_t high =
-          spare<T> == 0 ? symbols.word[i] : (symbols.word[i] << spare<T> & 0xF8F8F8F8) | spare_bits.word[i];
+          spare_bits_of<T> == 0 ? symbols.word[i]
+                                : (symbols.word[i] << spare_bits_of<T> & 0xF8F8F8F8) | spare_bits.word[i];
       for (unsigned k = 0; k < 2; ++k) {
         const std::uint32_t rotated = simt.permute_bytes(low.word[i], high, k == 0 ? 0x5140 : 0x7362);
         values.words[2 * i + k] = (rotated >> 1 & 0x7FFF7FFF) | (rotated << 15 & 0x80008000);

@@ -9,7 +9,8 @@ namespace {
 
 using exponents::cuda::CallMemory;
 
-constexpr CudaScratch::Use of_call{exponents::frame_id, 0}, of_books{exponents::frame_id, cuda::most_items};
+constexpr CudaScratch::Purpose call_purpose{exponents::frame_id, 0},
+    books_purpose{exponents::frame_id, cuda::max_items};
 
 // Returns the status of action.operator()<T>(), where T is the type of the values, or the status of the
 // exception that the action throws.
@@ -29,12 +30,12 @@ struct CallKind {
 
 // Returns the memory of item i of a call. Items that run together do not share memory.
 CallMemory memory_of(const DeviceFrameItem& item, int i, CallKind kind, cudaStream_t stream) {
-  const auto part = [i](CudaScratch::Use use) {
-    return use.part(static_cast<unsigned>(i) % cuda::most_items);
+  const auto part = [i](CudaScratch::Purpose purpose) {
+    return purpose.for_item(static_cast<unsigned>(i) % cuda::max_items);
   };
-  std::byte* const own = scratch().reserve(stream, part(of_call), exponents::cuda::scratch_bytes(item.count));
+  std::byte* const own = scratch().reserve(stream, part(call_purpose), exponents::cuda::scratch_bytes(item.count));
   std::byte* const books =
-      kind.encodes ? scratch().reserve(stream, part(of_books), exponents::cuda::books_bytes(item.count)) : nullptr;
+      kind.encodes ? scratch().reserve(stream, part(books_purpose), exponents::cuda::books_bytes(item.count)) : nullptr;
   return {reinterpret_cast<exponents::cuda::Scratch*>(own), reinterpret_cast<exponents::cuda::Books*>(books),
           result_at(item.result, kind.polled)};
 }
@@ -112,7 +113,7 @@ int reserve(const Coding&, size_t count, int type, void* stream) noexcept {
   if (count > exponents::max_count) return static_cast<int>(Status::invalid_count);
   return on_halves(type, [&]<class T>() {
     DeviceFrameItem item{nullptr, count, nullptr, 0, nullptr};
-    for (int i = 0; i < static_cast<int>(cuda::most_items); ++i)
+    for (int i = 0; i < static_cast<int>(cuda::max_items); ++i)
       memory_of(item, i, {.encodes = true}, static_cast<cudaStream_t>(stream));
     item.count = exponents::chunk_values;  // enough for a frame that is not stored
     load_kernels<T>(item, memory_of(item, 0, {.encodes = true}, static_cast<cudaStream_t>(stream)));

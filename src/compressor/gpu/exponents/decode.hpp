@@ -15,8 +15,8 @@ struct Replace {
   using Value = std::uint16_t;
 
   TAUT_DEVICE static void put(Value* to, unsigned own, const Quad& values) {
-    if (by_quads<Value, side>(to, own)) return store_as(to, values);
-    for (unsigned i = 0; i < side; ++i)
+    if (by_quads<Value, thread_values>(to, own)) return store_as(to, values);
+    for (unsigned i = 0; i < thread_values; ++i)
       if (i < own) to[i] = static_cast<Value>(values.words[i / 2] >> (16 * (i % 2)));
   }
 };
@@ -27,9 +27,9 @@ struct Add {
   using Value = To;
 
   TAUT_DEVICE static void put(Value* to, unsigned own, const Quad& values) {
-    Value sums[side];
+    Value sums[thread_values];
     load_block(to, own, sums);
-    for (unsigned i = 0; i < side; ++i) {
+    for (unsigned i = 0; i < thread_values; ++i) {
       const auto x = std::bit_cast<T>(static_cast<std::uint16_t>(values.words[i / 2] >> (16 * (i % 2))));
       if constexpr (std::is_same_v<T, To>)
         sums[i] = combine(Reduction::sum, sums[i], x);
@@ -50,11 +50,11 @@ struct DecodeJob {
 
 struct DecodeShared {
   OpenFrame frame;
-  Words found;  // the chunk's record
-  bool good;    // there is one
+  Words source_words;  // the chunk's record in the frame
+  bool has_record;     // the index names one
   ThreadGroupShared group;
-  alignas(16) std::uint8_t record[chunk_bytes + 2 * sizeof(Quad)];  // reads may go beyond its end
-  alignas(8) std::uint8_t escapes[chunk_values];                    // their symbols
+  alignas(16) std::uint8_t record[chunk_bytes + 2 * sizeof(Quad)];  // a copy; reads may go beyond its end
+  alignas(8) std::uint8_t escapes[chunk_values];                    // symbols of the escaped values
 };
 
 // Reads the header of a coded record. Returns false if it is malformed, or the record shorter or longer than
@@ -90,7 +90,7 @@ class ChunkDecoder {
       : group_(simt, shared.group),
         shared_(shared),
         n_(values_of(job.expected.values, chunk)),
-        to_(job.values + std::uint64_t{chunk} * chunk_values + thread() * std::uint32_t{side}) {}
+        to_(job.values + std::uint64_t{chunk} * chunk_values + thread() * std::uint32_t{thread_values}) {}
 
   // Returns this thread's values in a record. Sets `good` to false, in all threads alike, if the record is
   // malformed.
@@ -100,17 +100,18 @@ class ChunkDecoder {
     copy(record);
     group_.simt().barrier();
     if (record.count == plain_words(n_)) return load_as<Quad>(shared_.record + thread() * sizeof(Quad));
-    Parts<T> parts{};
+    SplitQuad<T> parts{};
     good = read(record.count * 4, parts);
-    return parts.values(group_.simt());
+    return parts.joined(group_.simt());
   }
 
   // Returns this thread's values in a stored frame. `from`: the values of the chunk.
   TAUT_DEVICE Quad stored(const std::uint16_t* from) const {
-    std::uint16_t x[side];
-    load_block(from + thread() * side, own_values(thread(), n_), x);
+    std::uint16_t x[thread_values];
+    load_block(from + thread() * thread_values, own_values(thread(), n_), x);
     Quad values;
-    for (unsigned i = 0; i < side; i += 2) values.words[i / 2] = x[i] | std::uint32_t{x[i + 1]} << 16;
+    for (unsigned i = 0; i < thread_values; i += 2)
+      values.words[i / 2] = x[i] | std::uint32_t{x[i + 1]} << 16;
     return values;
   }
 
@@ -128,13 +129,13 @@ class ChunkDecoder {
       store_as(shared_.record + 4 * i, record.data[i]);
   }
 
-  TAUT_DEVICE bool read(std::uint32_t bytes, Parts<T>& parts) {
+  TAUT_DEVICE bool read(std::uint32_t bytes, SplitQuad<T>& parts) {
     const Simt& simt = group_.simt();
     const std::uint8_t* const record = shared_.record;
     const auto n = static_cast<std::uint32_t>(groups_of(n_) * group_values);
     RecordLayout at;
     if (!read_layout<T>(record, bytes, n, at)) return false;
-    const bool there = thread() * side < n,
+    const bool there = thread() * thread_values < n,
                has_escapes = thread() < groups_of(at.escapes) * group_threads;  // in the second book
     const std::uint32_t planes = there ? own_planes(at.planes, at.width) : 0,
                         second = has_escapes ? own_planes(at.second_planes, second_width) : 0;
@@ -143,19 +144,19 @@ class ChunkDecoder {
     if (ranks.total != (at.escapes | at.raw_symbols << 16)) return false;
     if (at.escapes > 0) {
       if (has_escapes)
-        store_as(shared_.escapes + thread() * side,
+        store_as(shared_.escapes + thread() * thread_values,
                  symbols_from(second, record + at.second_book, raw, record + at.raw + (ranks.before >> 16)));
       simt.barrier();
     }
     parts.symbols =
         symbols_from(planes, record + header_bytes, escaped, shared_.escapes + (ranks.before & 0xFFFF));
     if constexpr (has_spare<T>) {
-      const std::uint32_t spare_planes = there ? own_planes(at.spare_planes, spare<T>) : 0;
+      const std::uint32_t spare_planes = there ? own_planes(at.spare_planes, spare_bits_of<T>) : 0;
       parts.spare_bits = bytes_of(simt, to_bytes(simt, {spare_planes, 0}));
     }
     if (at.omits_zero_low_bytes)
       return read_low_without_zeros(at, there ? nonzero(parts.symbols) : 0, parts.low);
-    const std::uint32_t from = at.low + (there ? thread() * std::uint32_t{side} : 0);
+    const std::uint32_t from = at.low + (there ? thread() * std::uint32_t{thread_values} : 0);
     for (unsigned i = 0; i < 2; ++i) parts.low.word[i] = unaligned(from + 4 * i);
     return true;
   }
@@ -165,7 +166,7 @@ class ChunkDecoder {
     if (ranks.total != at.low_bytes) return false;
     const std::uint8_t* from = shared_.record + at.low + ranks.before;
     low = {};
-    for (unsigned i = 0; i < side; ++i)
+    for (unsigned i = 0; i < thread_values; ++i)
       if ((used >> i & 1) != 0) low.word[i / 4] |= std::uint32_t{*from++} << (8 * (i % 4));
     return true;
   }
@@ -185,7 +186,7 @@ class ChunkDecoder {
                                     const std::uint8_t* rest) const {
     const OwnBytes codes = bytes_of(group_.simt(), to_bytes(group_.simt(), {planes, 0}));
     OwnBytes symbols{};
-    for (unsigned i = 0; i < side; ++i) {
+    for (unsigned i = 0; i < thread_values; ++i) {
       const std::uint8_t* const from = (escaped >> i & 1) != 0 ? rest++ : book + codes[i];
       symbols.word[i / 4] |= std::uint32_t{*from} << (8 * (i % 4));
     }
@@ -219,10 +220,10 @@ struct DecodeKernel {
     const OpenFrame& frame = shared.frame;
     if (chunk >= job.expected.chunks || frame.status != 0) return;
     ChunkDecoder<Target, Simt> decoder(simt, shared, job, chunk);
-    bool good = frame.stored || shared.good;
+    bool good = frame.stored || shared.has_record;
     const auto* const payload = reinterpret_cast<const std::uint16_t*>(job.source.frame + header_words);
     const Quad values = frame.stored ? decoder.stored(payload + std::uint64_t{chunk} * chunk_values)
-                                     : decoder.decode(shared.found, good);
+                                     : decoder.decode(shared.source_words, good);
     if (good) decoder.put(values);
     if (!good && simt.thread() == 0)
       simt.atomic_max(&job.scratch->control.failure, code(Status::corrupt_frame));
@@ -240,8 +241,9 @@ struct DecodeKernel {
         if (f.status != 0) simt.atomic_max(&job.scratch->control.failure, f.status);
         const bool coded = f.status == 0 && !f.stored && chunk < job.expected.chunks;
         Words record;
-        shared.good = coded && find_record(job.source, f.record_words, job.expected.chunks, chunk, record);
-        shared.found = record;
+        shared.has_record =
+            coded && find_record(job.source, f.record_words, job.expected.chunks, chunk, record);
+        shared.source_words = record;
       }
     }
     simt.barrier();

@@ -22,12 +22,13 @@ struct EncodeShared {
   std::uint32_t chunk;
 };
 
-// Counts of values: of a thread, of the threads before it, or of the chunk.
+// Numbers of values with a property, among the values of a thread, of the threads before it, or of the chunk.
 struct Counts {
   std::uint32_t escapes, raw, nonzero;  // nonzero: with a symbol other than 0
   std::uint32_t denormal;               // with symbol 0, but not +0
 
-  TAUT_DEVICE static Counts of(std::uint64_t packed) {
+  // Returns the four numbers of 16 bits that `packed` holds.
+  TAUT_DEVICE static Counts unpacked(std::uint64_t packed) {
     const auto low = static_cast<std::uint32_t>(packed), high = static_cast<std::uint32_t>(packed >> 32);
     return {low & 0xFFFF, low >> 16, high & 0xFFFF, high >> 16};
   }
@@ -68,44 +69,45 @@ class ChunkEncoder {
     const auto* const books =
         reinterpret_cast<const std::uint32_t*>(job_.books + chunk / chunks_sharing_books);
     if (thread() < book_words) reinterpret_cast<std::uint32_t*>(&shared_.books)[thread()] = books[thread()];
-    const std::uint16_t* const from = job_.values + std::uint64_t{chunk} * chunk_values + thread() * side;
+    const std::uint16_t* const from =
+        job_.values + std::uint64_t{chunk} * chunk_values + thread() * thread_values;
     const unsigned own = own_values(thread(), n_);
-    if (by_quads<std::uint16_t, side>(from, own)) return *reinterpret_cast<const Quad*>(from);
+    if (by_quads<std::uint16_t, thread_values>(from, own)) return *reinterpret_cast<const Quad*>(from);
     Quad values{};
-    for (unsigned i = 0; i < side; ++i)
+    for (unsigned i = 0; i < thread_values; ++i)
       values.words[i / 2] |= i < own ? std::uint32_t{from[i]} << (16 * (i % 2)) : 0;
     return values;
   }
 
-  // Returns the values with padding, to whole groups, by values with code 0.
+  // Returns the values, padded to whole groups by values with code 0.
   TAUT_DEVICE Quad padded(Quad values) const {
     const unsigned own = own_values(thread(), n_);
-    if (own == side) return values;
-    const std::uint32_t rotated = std::uint32_t{shared_.books.order[0]} << (8 + spare<T>);
+    if (own == thread_values) return values;
+    const std::uint32_t rotated = std::uint32_t{shared_.books.order[0]} << (8 + spare_bits_of<T>);
     const std::uint32_t value = rotated >> 1 | (rotated << 15 & 0x8000), both = value | value << 16;
     for (unsigned i = 0; i < 4; ++i)
       values.words[i] |= 2 * i >= own ? both : 2 * i + 1 == own ? both & 0xFFFF0000 : 0;
     return values;
   }
 
-  // Writes the record to shared memory, and returns its words. The first thread announces them.
-  // The values are there first, in case they are not coded.
+  // Writes the record to shared memory, and returns its number of words, which the first thread publishes.
+  // The record begins as the values themselves, which it remains if coding does not make it shorter.
   TAUT_DEVICE std::uint32_t encode(const Quad& values) {
     const Simt& simt = group_.simt();
     store_as(shared_.record + thread() * sizeof values, values);
-    const auto parts = Parts<T>::of(simt, padded(values));
+    const auto parts = SplitQuad<T>::split(simt, padded(values));
     std::uint32_t codes[2] = {};
-    for (unsigned i = 0; i < side; ++i)
+    for (unsigned i = 0; i < thread_values; ++i)
       codes[i / 4] |= std::uint32_t{shared_.books.code[parts.symbols[i]]} << (8 * (i % 4));
     const PlaneRow planes = to_planes(simt, rows_of(simt, {{codes[0], codes[1]}}));
-    const std::uint32_t there = thread() * side < padded_ ? 0xFF : 0, width = shared_.books.width;
+    const std::uint32_t there = thread() * thread_values < padded_ ? 0xFF : 0, width = shared_.books.width;
     const std::uint32_t escaped = all_ones(planes.low, width) & there,
                         raw = all_ones(planes.high, second_width) & escaped,
                         used = nonzero(parts.symbols) & there,
                         denormal = (nonzero(parts.low) | nonzero(parts.spare_bits)) & there & ~used;
     const auto counts = group_.scan(simt.popcount(escaped) | simt.popcount(raw) << 16 |
                                     std::uint64_t{simt.popcount(used) | simt.popcount(denormal) << 16} << 32);
-    const Counts before = Counts::of(counts.before), all = Counts::of(counts.total);
+    const Counts before = Counts::unpacked(counts.before), all = Counts::unpacked(counts.total);
     const std::uint32_t padding = shared_.books.order[0] != 0 ? padded_ - n_ : 0;
     const bool all_zero = all.denormal == 0 && all.nonzero == padding;
     const RecordLayout plan = layout(width, all);
@@ -148,27 +150,27 @@ class ChunkEncoder {
     if (plan.end + t < 4 * plan.words()) shared_.record[plan.end + t] = 0;
   }
 
-  TAUT_DEVICE void write_escapes(const RecordLayout& plan, const Counts& before, const Parts<T>& parts,
+  TAUT_DEVICE void write_escapes(const RecordLayout& plan, const Counts& before, const SplitQuad<T>& parts,
                                  const OwnBytes& codes, std::uint32_t escaped, std::uint32_t raw) {
     std::uint8_t *code_to = shared_.escapes + before.escapes,
                  *raw_to = shared_.record + plan.raw + before.raw;
     if (escaped == 0) return;
-    for (unsigned i = 0; i < side; ++i) {
+    for (unsigned i = 0; i < thread_values; ++i) {
       if ((escaped >> i & 1) != 0) *code_to++ = static_cast<std::uint8_t>(codes[i] >> 4);
       if ((raw >> i & 1) != 0) *raw_to++ = static_cast<std::uint8_t>(parts.symbols[i]);
     }
   }
 
   // Writes what is stored of each value of this thread: its code, spare bits and low byte.
-  TAUT_DEVICE void write_planes(const RecordLayout& plan, const Parts<T>& parts, std::uint32_t codes,
+  TAUT_DEVICE void write_planes(const RecordLayout& plan, const SplitQuad<T>& parts, std::uint32_t codes,
                                 const Counts& before, std::uint32_t used) {
     const Simt& simt = group_.simt();
     write_bytes(plan.planes, plan.width, codes);
     if constexpr (has_spare<T>)
-      write_bytes(plan.spare_planes, spare<T>, to_planes(simt, rows_of(simt, parts.spare_bits)).low);
+      write_bytes(plan.spare_planes, spare_bits_of<T>, to_planes(simt, rows_of(simt, parts.spare_bits)).low);
     std::uint8_t* to = shared_.record + plan.low +
-                       (plan.omits_zero_low_bytes ? before.nonzero : thread() * std::uint32_t{side});
-    for (unsigned i = 0; i < side; ++i)
+                       (plan.omits_zero_low_bytes ? before.nonzero : thread() * std::uint32_t{thread_values});
+    for (unsigned i = 0; i < thread_values; ++i)
       if (!plan.omits_zero_low_bytes || (used >> i & 1) != 0) *to++ = static_cast<std::uint8_t>(parts.low[i]);
   }
 
@@ -185,7 +187,7 @@ class ChunkEncoder {
     const Simt& simt = group_.simt();
     simt.barrier();
     if (thread() >= groups_of(plan.escapes) * group_threads) return;
-    OwnBytes codes = load_as<OwnBytes>(shared_.escapes + thread() * side);
+    OwnBytes codes = load_as<OwnBytes>(shared_.escapes + thread() * thread_values);
     const unsigned own = own_values(thread(), plan.escapes);
     for (unsigned i = 0; i < 2; ++i) {
       const unsigned there = own <= 4 * i ? 0 : own - 4 * i;

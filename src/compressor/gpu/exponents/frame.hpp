@@ -84,11 +84,11 @@ struct FinishKernel {
   TAUT_DEVICE static void copy(const Simt& simt, const Job& job) {
     auto* const to = reinterpret_cast<std::uint16_t*>(job.frame + header_words);
     const std::uint64_t step = std::uint64_t{job.blocks} * chunk_values;
-    for (std::uint64_t first = simt.block() * chunk_values + simt.thread() * side; first < job.count;
+    for (std::uint64_t first = simt.block() * chunk_values + simt.thread() * thread_values; first < job.count;
          first += step) {
       const std::uint64_t left = job.count - first;
-      std::uint16_t x[side];
-      const unsigned own = left < side ? static_cast<unsigned>(left) : side;
+      std::uint16_t x[thread_values];
+      const unsigned own = left < thread_values ? static_cast<unsigned>(left) : thread_values;
       load_block(job.values + first, own, x);
       store_block(to + first, own, x);
     }

@@ -1,5 +1,5 @@
-// std::pair without concepts, included before all else: clang 15 fails on its concepts when it compiles for a
-// GPU.
+// Defines std::pair without concepts, on which clang 15 fails when it compiles for a GPU. hipcc.sh includes
+// this file before all others.
 #pragma once
 
 #include <compare>

@@ -122,7 +122,7 @@ void encode_on_grid(Launcher& launcher, const EncodeCall<Word>& call, const Enco
 template <class Word, class Launcher>
 void encode(Launcher& launcher, const EncodeCall<Word>& call, const FrameMemory& room,
             const CallMemory& memory) {
-  constexpr unsigned most_blocks = 256;
+  constexpr unsigned max_blocks = 256;
   const std::uint32_t chunks = chunks_of_words<Word>(call.count), groups = groups_of(chunks);
   const Lags lags = call.seeks_grid ? Lags{} : call.lags;  // with a grid search, the kernels choose them
   const std::size_t bytes = call.count * sizeof(Word), index = index_bytes(chunks) + index_unit * lags.n;
@@ -137,7 +137,7 @@ void encode(Launcher& launcher, const EncodeCall<Word>& call, const FrameMemory&
   job.found = call.seeks_grid && !job.stored ? call.found() : nullptr;
   job.capacity = job.stored ? 0 : static_cast<std::uint32_t>((bytes - index) / index_unit);
   job.chunks = chunks;
-  job.blocks = std::clamp(groups, 1u, most_blocks);
+  job.blocks = std::clamp(groups, 1u, max_blocks);
   write_header(call.header, std::as_writable_bytes(std::span(job.header)));
   if (!job.stored) {
     std::uint32_t* const ends = frame + header_words + lags.n;
@@ -161,7 +161,7 @@ void encode(Launcher& launcher, const EncodeCall<Word>& call, const FrameMemory&
   launcher.template launch<FinishKernel<Word>>(job.blocks, job);
 }
 
-// Returns true for the types whose frames may have a grid.
+// Returns true if frames of the type may have a grid.
 template <class Word>
 constexpr bool may_have_grid(DType type) {
   return info_of(type).family != Family::integer && sizeof(Word) >= sizeof(float);

@@ -1,5 +1,6 @@
 // A chunk of words as a warp processes it: in every step each lane takes a block of 8 words. Only the
-// placement of records involves more than one warp.
+// placement of records involves more than one warp. codecs/mpc/spec.md explains the parts of a record:
+// planes, bitmaps, vectors of 64 bytes of words, heads, flags, top.
 #pragma once
 
 #include "compressor/codecs/mpc/format.hpp"
@@ -11,6 +12,7 @@ namespace taut::mpc::cuda {
 
 using namespace taut::cuda;
 
+inline constexpr unsigned lane_words = matrix_side;  // words of a block, which a lane takes in a step
 inline constexpr unsigned block_warps = 8, block_threads = block_warps * warp_lanes;
 // Launch shape of a kernel on words of that type.
 template <class Word>
@@ -18,17 +20,20 @@ inline constexpr BlockShape shape_for{block_threads, sizeof(Word) == 8 ? 4 : 5};
 
 template <class Word>
 inline constexpr unsigned chunk_words = chunk_bytes / sizeof(Word);
+// Number of steps in which a warp processes a chunk.
 template <class Word>
-inline constexpr unsigned chunk_steps = chunk_words<Word> / (side * warp_lanes);
+inline constexpr unsigned chunk_steps = chunk_words<Word> / (lane_words * warp_lanes);
 
+// Mask that converts numbers to negabinary digits: digits = (number + mask) ^ mask.
 template <class Word>
-inline constexpr Word negabinary = static_cast<Word>(0xAAAAAAAAAAAAAAAA);
+inline constexpr Word negabinary_mask = static_cast<Word>(0xAAAAAAAAAAAAAAAA);
 
 // Number of bits in the bitmap of a block's planes, which fills a word. The lowest bit stands for the top
 // plane.
 template <class Word>
 inline constexpr unsigned bitmap_bits = 8 * sizeof(Word);
 
+// Returns the number of groups of chunks: a thread block processes a group, a warp one of its chunks.
 constexpr std::uint32_t groups_of(std::uint32_t chunks) { return (chunks + block_warps - 1) / block_warps; }
 
 // Unsigned integer type of `Bytes` bytes.
@@ -61,11 +66,11 @@ TAUT_DEVICE Word reversed_bits(const Simt& simt, Word bits) {
 // Returns a word as the encoder uses it: rounded, if rounding is asked for. Words of one byte are never
 // rounded, because no floating-point type has one byte.
 template <class Word>
-TAUT_DEVICE Word taken(Word word, const Rounding& rounding) {
+TAUT_DEVICE Word input_word(Word word, const Rounding& rounding) {
   return sizeof(Word) == 1 || rounding.dropped == 0 ? word : rounded(word, rounding);
 }
 
-// Mask of the bits below bit i of a 64-bit table.
+// Returns the mask of the bits below bit i of a 64-bit table.
 TAUT_DEVICE std::uint64_t below(unsigned i) { return (std::uint64_t{1} << i) - 1; }
 
 }  // namespace taut::mpc::cuda

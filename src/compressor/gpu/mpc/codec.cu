@@ -21,7 +21,7 @@ struct Call {
   template <class Word>
   mpc::cuda::CallMemory memory() const {
     std::byte* const at =
-        scratch().reserve(stream, CudaScratch::Use{mpc::frame_id, 0}, mpc::cuda::scratch_bytes<Word>(words));
+        scratch().reserve(stream, CudaScratch::Purpose{mpc::frame_id, 0}, mpc::cuda::scratch_bytes<Word>(words));
     return {reinterpret_cast<mpc::cuda::Scratch*>(at), result_at(result, polled)};
   }
   // Returns the additional memory of calls with lags.
@@ -49,7 +49,7 @@ bool usable(const Call& call, const DeviceFrameItem& item) {
 
 // ---- Encoding
 
-// Returns the status of a coding under which no kernel encodes values of the type.
+// Returns Status::ok, or the reason why no kernel encodes values of the type under the coding.
 Status check(const Coding& coding, DType type) {
   if (coding.bound.exact()) return Status::ok;
   if (coding.bound.kind != Bound::Kind::pointwise || !(coding.bound.value > 0) || !std::isfinite(coding.bound.value))
@@ -127,12 +127,12 @@ int decode_lagged(const Call& call, const DeviceFrameItem& item) {
   return 0;
 }
 
-// Returns true for the coding of frames with lags or a grid, which kernels after the first one undo.
-bool in_steps(const Coding& coding) noexcept {
+// Returns true if frames of the coding have lags or a grid, which kernels after the first one undo.
+bool has_lags_or_grid(const Coding& coding) noexcept {
   return coding.predictor.lags.any() || names_grid(coding);
 }
 
-bool adds(const Coding& coding) noexcept { return !in_steps(coding); }
+bool adds(const Coding& coding) noexcept { return !has_lags_or_grid(coding); }
 
 int decode(const Coding& coding, const DeviceFrameItem* items, int n, int type, bool add, void* stream) noexcept {
   if (add && !adds(coding)) return TAUT_ERR_CUDA_NEEDS_HOST;
@@ -141,7 +141,8 @@ int decode(const Coding& coding, const DeviceFrameItem* items, int n, int type, 
       if (add)
         return mpc::cuda::with_addend(call.type, [&]<class T>() { return decode_one<mpc::cuda::Add<T>>(call, item); });
       return mpc::cuda::with_word(call.type, [&]<class Word>() {
-        return in_steps(coding) ? decode_lagged<Word>(call, item) : decode_one<mpc::cuda::Replace<Word>>(call, item);
+        return has_lags_or_grid(coding) ? decode_lagged<Word>(call, item)
+                                        : decode_one<mpc::cuda::Replace<Word>>(call, item);
       });
     });
   });
@@ -175,7 +176,7 @@ void load_kernels(DType type, const mpc::cuda::CallMemory& memory) {
 int reserve(const Coding& coding, size_t count, int type, void* stream) noexcept {
   return on_words(count, type, nullptr, stream, [&](const Call& call) {
     return mpc::cuda::with_word(call.type, [&]<class Word>() {
-      if (in_steps(coding)) call.extra<Word>();
+      if (has_lags_or_grid(coding)) call.extra<Word>();
       load_kernels(call.type, call.memory<Word>());
       return 0;
     });

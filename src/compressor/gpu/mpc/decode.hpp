@@ -1,4 +1,4 @@
-// Decodes frames: values <- frame, or values += frame; of frames with lags, residuals (lags.hpp). A warp
+// Decodes frames: values <- frame, or values += frame. Frames with lags give residuals (lags.hpp). A warp
 // processes a chunk, and no warp waits for another. The values have the same bits as those of
 // codecs/mpc/kernel_set.hpp. Records that frame_io.cpp rejects are rejected here, before any value of the
 // chunk is written.
@@ -18,9 +18,9 @@ namespace taut::mpc::cuda {
 //   Word                                  unsigned integer with the bits of a value in memory
 //   put(word, x), put(quad, x)            outputs one word, or 16 bytes of words, to memory of the GPU
 
-template <class W>
+template <class WordType>
 struct Replace {
-  using Word = W;
+  using Word = WordType;
   template <class V>
   TAUT_DEVICE static void put(V& there, const V& x) {
     there = x;
@@ -172,7 +172,7 @@ class ChunkDecoder {
   }
 
   // Decodes the differences of a block. `at` is the start of the planes of all blocks.
-  TAUT_DEVICE void read_block(const std::uint8_t* at, unsigned block, Word (&x)[side]) const {
+  TAUT_DEVICE void read_block(const std::uint8_t* at, unsigned block, Word (&x)[lane_words]) const {
     constexpr unsigned blocks = 64 / bitmap_bits<Word>;  // blocks of a vector
     const unsigned v = block / blocks, shift = block % blocks * bitmap_bits<Word>;
     const std::uint64_t bitmaps = shared_.bitmaps[v];
@@ -184,20 +184,20 @@ class ChunkDecoder {
       rows[row] = to_bytes(simt_, stored_planes(at, from, present));
       from += simt_.popcount(present);
     }
-    for (unsigned i = 0; i < side; ++i) {
+    for (unsigned i = 0; i < lane_words; ++i) {
       const Word digits = integer_of<Word>(simt_, rows, i);
-      x[i] = static_cast<Word>((digits ^ negabinary<Word>)-negabinary<Word>);
+      x[i] = static_cast<Word>((digits ^ negabinary_mask<Word>)-negabinary_mask<Word>);
     }
   }
 
   // Replaces the differences of neighbouring words by the words, in a block of each lane. `before` is the
   // word before the first lane's block, and then the one before its next block.
-  TAUT_DEVICE void add_up(Word (&x)[side], InRegister<Word>& before) const {
-    InRegister<Word> sums[side] = {x[0]};
-    for (unsigned i = 1; i < side; ++i) sums[i] = sums[i - 1] + x[i];
-    const InRegister<Word> up_to = simt_.inclusive_sum(sums[side - 1]),
-                           above = before + up_to - sums[side - 1];
-    for (unsigned i = 0; i < side; ++i) x[i] = static_cast<Word>(above + sums[i]);
+  TAUT_DEVICE void add_up(Word (&x)[lane_words], InRegister<Word>& before) const {
+    InRegister<Word> sums[lane_words] = {x[0]};
+    for (unsigned i = 1; i < lane_words; ++i) sums[i] = sums[i - 1] + x[i];
+    const InRegister<Word> up_to = simt_.inclusive_sum(sums[lane_words - 1]),
+                           above = before + up_to - sums[lane_words - 1];
+    for (unsigned i = 0; i < lane_words; ++i) x[i] = static_cast<Word>(above + sums[i]);
     before += simt_.shuffle(up_to, warp_lanes - 1);
   }
 
@@ -261,12 +261,12 @@ class ChunkDecoder {
     TAUT_ROLLED
     for (unsigned step = 0; step < chunk_steps<Word>; ++step) {
       const unsigned block = step * warp_lanes + lane();
-      Word x[side];
+      Word x[lane_words];
       read_block(planes_, block, x);
       if (distance_ == 1) add_up(x, before);
       simt_.sync_warp();
       struct Block {
-        Word words[side];
+        Word words[lane_words];
       } read;
       std::memcpy(&read, x, sizeof read);
       store_as(shared_.words + block * sizeof read, read);
@@ -289,11 +289,11 @@ class ChunkDecoder {
 
   TAUT_DEVICE void store() const {
     if (reinterpret_cast<std::uintptr_t>(values_) % sizeof(Quad) == 0) {
-      constexpr unsigned of_quad = sizeof(Quad) / sizeof(Word);
+      constexpr unsigned words_per_quad = sizeof(Quad) / sizeof(Word);
       auto* const to = reinterpret_cast<Quad*>(values_);
-      for (std::uint32_t i = lane(); i < n_ / of_quad; i += warp_lanes)
+      for (std::uint32_t i = lane(); i < n_ / words_per_quad; i += warp_lanes)
         Target::put(to[i], load_as<Quad>(shared_.words + i * sizeof(Quad)));
-      const std::uint32_t last = n_ / of_quad * of_quad + lane();
+      const std::uint32_t last = n_ / words_per_quad * words_per_quad + lane();
       if (last < n_) Target::put(values_[last], load_as<Word>(shared_.words + last * sizeof(Word)));
     } else {
       TAUT_ROLLED
@@ -327,7 +327,7 @@ struct DecodeKernel {
     if (frame.stored)
       return decoder.copy(job.source.frame + header_words + std::uint64_t{chunk} * (chunk_bytes / 4));
     Source source = job.source;
-    source.frame += frame.before_index;
+    source.frame += frame.words_before_index;
     Words record;
     const bool good =
         find_record(source, frame.record_words, job.expected.chunks, chunk, record) && decoder.decode(record);

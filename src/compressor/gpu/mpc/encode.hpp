@@ -18,6 +18,7 @@ struct EncodeJob {
   Sink sink;  // places groups of block_warps chunks
 };
 
+// Shared memory of a warp: the planes of the record, then all of it, and a bitmap for each block.
 struct EncodeWarp {
   alignas(16) std::uint8_t record[chunk_bytes];
   std::uint64_t bitmaps[chunk_vectors];
@@ -26,7 +27,7 @@ struct EncodeWarp {
 struct EncodeShared {
   EncodeWarp warps[block_warps];
   std::uint32_t words[block_warps];  // sizes of the records; later their positions
-  std::uint32_t group;
+  std::uint32_t group;               // number of the chunks' group
 };
 
 // Coded bitmaps of a chunk, without repetitions and zeros. Each lane has two vectors: `lane` and `lane + 32`.
@@ -34,9 +35,9 @@ struct CodedTables {
   std::uint64_t coded[2];
   std::uint32_t flags[2];         // bit for each byte of `coded` that is not 0
   std::uint32_t coded_before[2];  // bytes of the preceding vectors
-  std::uint32_t flags_before[2];
-  std::uint32_t coded_bytes;  // bytes of all vectors
-  std::uint64_t top;
+  std::uint32_t flags_before[2];  // flags of the preceding vectors that are not 0
+  std::uint32_t coded_bytes;      // bytes of all vectors
+  std::uint64_t top;              // bit for each vector whose flags are not 0
 
   template <class Simt>
   TAUT_DEVICE std::uint32_t bytes(const Simt& simt) const {
@@ -44,11 +45,11 @@ struct CodedTables {
   }
 };
 
-// Returns, for each block of a vector, the bitmap of the preceding block.
+// Returns the bitmap of the preceding block for each block of a vector.
 template <class Word>
-TAUT_DEVICE std::uint64_t delayed(std::uint64_t bitmaps, std::uint64_t of_vector_before) {
-  if constexpr (bitmap_bits<Word> == 64) return of_vector_before;
-  return bitmaps << bitmap_bits<Word> % 64 | of_vector_before >> (64 - bitmap_bits<Word>);
+TAUT_DEVICE std::uint64_t preceding_bitmaps(std::uint64_t bitmaps, std::uint64_t vector_before) {
+  if constexpr (bitmap_bits<Word> == 64) return vector_before;
+  return bitmaps << bitmap_bits<Word> % 64 | vector_before >> (64 - bitmap_bits<Word>);
 }
 
 // Codes the bitmaps of a chunk. Called by a whole warp.
@@ -62,7 +63,7 @@ TAUT_DEVICE CodedTables code_tables(const Simt& simt, const std::uint64_t* bitma
     const std::uint64_t own = bitmaps[half * warp_lanes + lane];
     const std::uint64_t rotated = simt.shuffle(own, (lane + warp_lanes - 1) % warp_lanes);
     const bool there = half * warp_lanes + lane < vectors;
-    t.coded[half] = there ? own ^ delayed<Word>(own, lane == 0 ? last : rotated) : 0;
+    t.coded[half] = there ? own ^ preceding_bitmaps<Word>(own, lane == 0 ? last : rotated) : 0;
     last = rotated;
     t.flags[half] = nonzero_bytes(static_cast<std::uint32_t>(t.coded[half])) |
                     nonzero_bytes(static_cast<std::uint32_t>(t.coded[half] >> 32)) << 4;
@@ -133,9 +134,9 @@ class ChunkEncoder {
 
   // Parts of encode(): write_block() stores the nonzero planes of a block and their bitmap; write_tables()
   // stores the tables of all blocks.
-  TAUT_DEVICE void write_block(const Word (&digits)[side], unsigned block) {
+  TAUT_DEVICE void write_block(const Word (&digits)[lane_words], unsigned block) {
     Word planes = 0;
-    for (unsigned i = 0; i < side; ++i) planes |= digits[i];
+    for (unsigned i = 0; i < lane_words; ++i) planes |= digits[i];
     store_as(reinterpret_cast<std::uint8_t*>(shared_.bitmaps) + block * sizeof(Word),
              reversed_bits(simt_, planes));
     const std::uint32_t count = simt_.popcount(InRegister<Word>{planes}), up_to = simt_.inclusive_sum(count);
@@ -144,7 +145,7 @@ class ChunkEncoder {
     for (unsigned row = sizeof(Word); row-- > 0;) {
       const auto present = static_cast<std::uint32_t>(planes >> (8 * row));
       const PlaneRow bytes = to_planes(simt_, byte_row(simt_, digits, row));
-      for (unsigned k = side; k-- > 0;)
+      for (unsigned k = lane_words; k-- > 0;)
         if ((present >> k & 1) != 0)
           *to++ = static_cast<std::uint8_t>((k < 4 ? bytes.low : bytes.high) >> (8 * (k % 4)));
     }
@@ -170,7 +171,7 @@ class ChunkEncoder {
 
  private:
   TAUT_DEVICE unsigned lane() const { return simt_.thread() % warp_lanes; }
-  TAUT_DEVICE Word value(std::uint32_t i) const { return taken(values_[i], rounding_); }
+  TAUT_DEVICE Word value(std::uint32_t i) const { return input_word(values_[i], rounding_); }
 
   // Writes a sparse record if it has fewer words than `words`. Returns its words, or 0.
   TAUT_DEVICE std::uint32_t write_sparse(std::uint32_t words) {
@@ -188,12 +189,12 @@ class ChunkEncoder {
     Word seen = 0;
     TAUT_ROLLED
     for (unsigned step = 0; step < chunk_steps<Word>; ++step) {
-      const unsigned block = step * warp_lanes + lane(), first = block * side;
-      const unsigned present = n_ <= first ? 0 : n_ - first < side ? n_ - first : side;
-      Word x[side];
+      const unsigned block = step * warp_lanes + lane(), first = block * lane_words;
+      const unsigned present = n_ <= first ? 0 : n_ - first < lane_words ? n_ - first : lane_words;
+      Word x[lane_words];
       load_block(values_ + first, present, x);
-      for (unsigned i = 0; i < side; ++i) x[i] = taken(x[i], rounding_);
-      for (unsigned i = 0; i < side; ++i) seen |= x[i];
+      for (unsigned i = 0; i < lane_words; ++i) x[i] = input_word(x[i], rounding_);
+      for (unsigned i = 0; i < lane_words; ++i) seen |= x[i];
       differences.next(x, block, present);
       write_block(x, block);
     }

@@ -11,8 +11,9 @@ namespace taut::mpc::cuda {
 
 // Contents of an opened frame's header.
 struct OpenFrame {
-  std::uint32_t status;             // not 0: the other members are invalid
-  unsigned distance, before_index;  // before_index: words of 4 bytes between header and index
+  std::uint32_t status;         // not 0: the other members are invalid
+  unsigned distance;            // distance in words to the predicting word; 0: no prediction
+  unsigned words_before_index;  // words of 4 bytes between header and index
   bool stored;
   std::uint32_t record_words;  // words of all records
 };
@@ -60,7 +61,7 @@ struct GridView {
     return grid;
   }
 
-  // Returns true for what frame_io.cpp accepts. The payload has all words of the grid.
+  // Returns true if frame_io.cpp accepts the grid. The payload has all words of the grid.
   TAUT_DEVICE bool good(std::uint32_t word_bytes) const {
     if (!any()) return !has(unit_flag | base_flag) && !integers();
     const auto finite = [](double x) { return x - x == 0; };
@@ -75,9 +76,9 @@ struct GridView {
     using Double = GridWords<std::uint64_t>;
     const std::uint64_t bits = header.long_at(header_words + 4);
     const int exponent = static_cast<int>(bits >> 52) - 1023;
-    const int least = word_bytes == 4 ? Single::min_unit_exponent : Double::min_unit_exponent;
-    const int greatest = word_bytes == 4 ? Single::max_unit_exponent : Double::max_unit_exponent;
-    return bits << 12 == 0 && exponent >= least && exponent <= greatest;
+    const int min_exponent = word_bytes == 4 ? Single::min_unit_exponent : Double::min_unit_exponent;
+    const int max_exponent = word_bytes == 4 ? Single::max_unit_exponent : Double::max_unit_exponent;
+    return bits << 12 == 0 && exponent >= min_exponent && exponent <= max_exponent;
   }
 };
 
@@ -130,16 +131,18 @@ inline constexpr unsigned max_distances = max_distance + 1;
 // A grid that kernels have found for the values of a call, and sizes of sampled records. choice_of() chooses
 // by them as Mpc::layout_of() of codecs/mpc/codec.cpp does.
 struct FoundGrid {
+  // Forms of a sampled record: codes that hold differences from the grid too, codes of integers alone, values
+  // without a grid. `forms` is the number of forms.
   enum Form : unsigned { differences, integers_alone, plain, forms };
 
   Grid grid;
-  Lags lags;                                  // those that the coding names
+  Lags lags;                                  // lags that the coding names
   std::uint32_t code_collision;               // 1: a word has the bits of a code, so that no grid can be used
   std::uint32_t has_samples;                  // 1: `bytes` is set
-  std::uint32_t default_distance;             // the one without samples
+  std::uint32_t default_distance;             // distance that is used without samples
   std::uint32_t distances;                    // number of distances to choose from; 1: the default alone
   std::uint32_t capacity;                     // of the payload without the index, in words of 4 bytes
-  std::uint32_t bytes[forms][max_distances];  // of the records that are sampled
+  std::uint32_t bytes[forms][max_distances];  // total size of the sampled records
 
   // Returns distance number k.
   TAUT_DEVICE unsigned distance(unsigned k) const {
@@ -161,6 +164,7 @@ struct GridChoice {
   TAUT_DEVICE std::uint32_t words() const { return static_cast<std::uint32_t>(grid.bytes()) / 4 + lags.n; }
 };
 
+// Returns the coding of the fewest bytes. The shares of `bytes` and `alone` are those of Mpc::layout_of().
 TAUT_DEVICE GridChoice choice_of(const FoundGrid& found, std::uint32_t word_bytes) {
   if (found.code_collision != 0) return {{}, {}, found.default_distance};
   GridChoice chosen{found.grid, found.lags, found.default_distance};
@@ -222,7 +226,7 @@ struct FinishKernel {
       const std::uint64_t step = std::uint64_t{job.blocks} * block_threads;
       for (std::uint64_t i = std::uint64_t{simt.block()} * block_threads + simt.thread(); i < job.count;
            i += step)
-        to[i] = taken(job.values[i], job.rounding);
+        to[i] = input_word(job.values[i], job.rounding);
     }
     close(simt, *job.scratch, job.blocks, job.result);
   }

@@ -10,8 +10,8 @@ namespace taut::mpc::cuda {
 // A message's grid, for words of one size. The formulas are those of codecs/mpc/grid_kernel.hpp.
 template <class Word>
 class GridCode {
-  using G = GridWords<Word>;
-  using Value = typename G::Value;
+  using Numbers = GridWords<Word>;
+  using Value = typename Numbers::Value;
   using Signed = std::make_signed_t<Word>;
 
  public:
@@ -20,58 +20,63 @@ class GridCode {
         offset_(grid.offset),
         origin_(static_cast<Value>(grid.offset)),
         inverse_(static_cast<Value>(grid.form == Grid::Form::product ? 1 / grid.step : grid.step)),
-        shift_(static_cast<Value>(G::shift(grid.unit))),
-        limit_(static_cast<Value>(G::limit(grid.unit))),
+        shift_(static_cast<Value>(Numbers::shift(grid.unit))),
+        limit_(static_cast<Value>(Numbers::limit(grid.unit))),
         base_(static_cast<Word>(grid.base)),
         bits_(difference_bits(grid.integers)),
-        below_(negative_differences(grid.integers)),
+        negative_differences_(negative_differences(grid.integers)),
         products_(grid.form == Grid::Form::product) {}
 
-  // Returns the code of a word less the base: of its integer if the word is on the grid, else the word
-  // itself.
+  // Returns the code of a word, less the base. A word on the grid has a code of its integer and difference;
+  // another word is its own code.
   TAUT_DEVICE Word code(Word word) const {
     const auto x = std::bit_cast<Value>(word);
-    const Value made = (x - origin_) * inverse_ + G::rounding_constant;
-    const Word integer = std::bit_cast<Word>(made) - std::bit_cast<Word>(G::rounding_constant);
-    if (integer + G::max_integer > 2 * G::max_integer) return word - base_;
-    const Value z = value(integer), place = is_near(x) ? x + shift_ : x;
-    const Word difference = std::bit_cast<Word>(place) - std::bit_cast<Word>(is_near(z) ? z + shift_ : z);
+    const Value made = (x - origin_) * inverse_ + Numbers::rounding_constant;
+    const Word integer = std::bit_cast<Word>(made) - std::bit_cast<Word>(Numbers::rounding_constant);
+    if (integer + Numbers::max_integer > 2 * Numbers::max_integer) return word - base_;
+    const Value grid_value = value(integer), place = is_near(x) ? x + shift_ : x;
+    const Word difference = std::bit_cast<Word>(place) -
+                            std::bit_cast<Word>(is_near(grid_value) ? grid_value + shift_ : grid_value);
     const bool kept = !is_near(x) || std::bit_cast<Word>(place - shift_) == word;
-    const bool on_grid = difference + below_ < Word{1} << bits_ && kept;
-    return (on_grid ? G::center + (integer << bits_) + difference : word) - base_;
+    const bool on_grid = difference + negative_differences_ < Word{1} << bits_ && kept;
+    return (on_grid ? Numbers::center + (integer << bits_) + difference : word) - base_;
   }
 
   // Returns the word of a code from which the base was subtracted.
   TAUT_DEVICE Word word(Word code) const {
     code += base_;
-    const Word number = code - G::center;
-    if (number + (G::half - 1) >= 2 * G::half - 1) return code;
-    const Word integer = ((number + (below_ + 2 * G::half)) >> bits_) - (2 * G::half >> bits_);
+    const Word number = code - Numbers::center;
+    if (number + (Numbers::half - 1) >= 2 * Numbers::half - 1) return code;
+    const Word integer =
+        ((number + (negative_differences_ + 2 * Numbers::half)) >> bits_) - (2 * Numbers::half >> bits_);
     const Word difference = number - (integer << bits_);
-    const Value z = value(integer);
-    if (!is_near(z)) return std::bit_cast<Word>(z) + difference;
-    return std::bit_cast<Word>(std::bit_cast<Value>(std::bit_cast<Word>(z + shift_) + difference) - shift_);
+    const Value grid_value = value(integer);
+    if (!is_near(grid_value)) return std::bit_cast<Word>(grid_value) + difference;
+    return std::bit_cast<Word>(std::bit_cast<Value>(std::bit_cast<Word>(grid_value + shift_) + difference) -
+                               shift_);
   }
 
  private:
+  // Returns the value of an integer on the grid.
   TAUT_DEVICE Value value(Word integer) const {
     const auto q = static_cast<double>(static_cast<Signed>(integer));
     return static_cast<Value>((products_ ? q * step_ : q / step_) + offset_);
   }
-  // Returns true for values whose differences are counted in units.
+  // Returns true for values near 0, whose differences from the grid are counted in units of the grid.
   TAUT_DEVICE bool is_near(Value x) const { return x < limit_ && -x < limit_; }
 
   double step_, offset_;
-  Value origin_, inverse_, shift_, limit_;
+  Value origin_, inverse_;  // integer = (value - origin) * inverse, rounded
+  Value shift_, limit_;     // GridWords::shift() and limit()
   Word base_;
-  unsigned bits_;
-  Word below_;
+  unsigned bits_;  // bits of a code that hold the difference
+  Word negative_differences_;
   bool products_;
 };
 
-template <class W>
+template <class Word>
 struct GridJob {
-  W* words;  // codes, which the kernel replaces
+  Word* words;  // codes, which the kernel replaces
   std::uint64_t count;
   std::uint32_t blocks;
   const std::uint32_t* frame;

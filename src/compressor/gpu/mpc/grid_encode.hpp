@@ -10,7 +10,7 @@
 
 namespace taut::mpc::cuda {
 
-// Interface `Threads` of a grid search (codecs/mpc/grid_search.hpp) on a GPU: a warp.
+// A warp that searches a grid: the Threads of grid_search.hpp on a GPU.
 template <class Word, class Simt>
 class SearchingWarp {
  public:
@@ -22,15 +22,15 @@ class SearchingWarp {
     for (std::uint32_t i = lane(); i < n; i += warp_lanes) differs |= words_[first + i] != words_[first];
     return simt_.ballot(differs) == 0;
   }
-  template <class Do>
-  TAUT_DEVICE void each(std::uint32_t n, const Do& work) const {
+  template <class Work>
+  TAUT_DEVICE void each(std::uint32_t n, const Work& work) const {
     simt_.sync_warp();
     TAUT_ROLLED
     for (std::uint32_t i = lane(); i < n; i += warp_lanes) work(i);
     simt_.sync_warp();
   }
-  template <class Do>
-  TAUT_DEVICE void once(const Do& work) const {
+  template <class Work>
+  TAUT_DEVICE void once(const Work& work) const {
     simt_.sync_warp();
     if (lane() == 0) work();
     simt_.sync_warp();
@@ -46,9 +46,9 @@ class SearchingWarp {
       x[rank] = own;
     });
   }
-  template <class Of>
-  TAUT_DEVICE std::uint32_t take_least(std::uint32_t n, const Of& of, GridGap* gaps) const {
-    each(n, [&](std::uint32_t i) { gaps[i] = of(i); });
+  template <class Gap>
+  TAUT_DEVICE std::uint32_t take_least(std::uint32_t n, const Gap& gap, GridGap* gaps) const {
+    each(n, [&](std::uint32_t i) { gaps[i] = gap(i); });
     return n;
   }
   template <class T>
@@ -57,8 +57,8 @@ class SearchingWarp {
         x, n, [](T a, T b) { return a < b; }, memory);
     return x[k];
   }
-  template <class Is, class Take>
-  TAUT_DEVICE std::uint32_t first_few(std::uint32_t n, std::uint32_t limit, const Is& is,
+  template <class Predicate, class Take>
+  TAUT_DEVICE std::uint32_t first_few(std::uint32_t n, std::uint32_t limit, const Predicate& is,
                                       const Take& take) const {
     std::uint32_t taken = 0;
     TAUT_ROLLED
@@ -87,7 +87,7 @@ struct FindGridJob {
   const Word* values;
   std::uint64_t count;
   FoundGrid* found;
-  FoundGrid before;  // without the grid
+  FoundGrid without_grid;  // everything in *found but the grid
 };
 
 // Runs in one block.
@@ -103,7 +103,7 @@ struct FindGridKernel {
     const Threads threads(simt, job.values);
     const Grid grid = GridSearch<Word, Threads>(threads, job.count, GridReach::pieces, shared).find();
     if (simt.thread() != 0) return;
-    *job.found = job.before;
+    *job.found = job.without_grid;
     job.found->grid = grid;
   }
 };
@@ -117,7 +117,7 @@ struct SampleGridJob {
   FoundGrid* found;
 };
 
-// Samples records as sampled() of codecs/mpc/frame_io.cpp does: a warp those of one form, distance and piece.
+// Samples records as sampled() of codecs/mpc/frame_io.cpp does. A warp samples one form, distance and piece.
 template <class Word>
 struct SampleGridKernel {
   using Job = SampleGridJob<Word>;
@@ -199,7 +199,7 @@ template <class Word>
 struct GridCodesKernel {
   using Job = GridCodesJob<Word>;
   using Shared = ColumnsShared;
-  using G = GridWords<Word>;
+  using Numbers = GridWords<Word>;
   static constexpr BlockShape shape{columns_threads, sizeof(Word) == 8 ? 4 : 6};
 
   template <class Simt>
@@ -209,7 +209,7 @@ struct GridCodesKernel {
     const bool on_grid = choice.grid.any();
     const GridCode<Word> code(choice.grid);
     each_word(simt, job, [&](std::uint64_t i) {
-      const bool is_code = job.values[i] - (G::center - G::half + 1) < 2 * G::half - 1;
+      const bool is_code = job.values[i] - (Numbers::center - Numbers::half + 1) < 2 * Numbers::half - 1;
       if (on_grid && is_code) simt.atomic_max(&job.found->code_collision, 1);
       job.codes[i] = residual<Word>(choice.lags, i, [&](std::uint64_t k) {
         return on_grid ? code.code(job.values[k]) : job.values[k];
@@ -220,7 +220,7 @@ struct GridCodesKernel {
 
 template <class Word>
 struct GridEncodeJob {
-  EncodeJob<Word> plain;  // of a frame without a grid
+  EncodeJob<Word> without_grid;
   const Word* codes;
   const FoundGrid* found;
 };
@@ -233,7 +233,7 @@ struct GridEncodeKernel {
 
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    EncodeJob<Word> own = job.plain;
+    EncodeJob<Word> own = job.without_grid;
     const GridChoice choice = choice_of(*job.found, sizeof(Word));
     if (choice.encodes_residuals()) own.values = job.codes;
     own.distance = choice.distance;

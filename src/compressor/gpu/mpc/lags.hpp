@@ -17,10 +17,10 @@ struct ResidualsJob {
   std::uint32_t blocks;
 };
 
-// Returns the residual of word i: word(i) minus what the words at the lags before
-// it predict. Words before the first one are 0.
-template <class Word, class Of>
-TAUT_DEVICE Word residual(const Lags& lags, std::uint64_t i, const Of& word) {
+// Returns the residual of word i: word(i) less its prediction from the words at the lags before it. Words
+// before the first one are 0.
+template <class Word, class WordAt>
+TAUT_DEVICE Word residual(const Lags& lags, std::uint64_t i, const WordAt& word) {
   const auto at = [&](std::uint64_t back) { return i < back ? Word{0} : word(i - back); };
   const auto difference = [&](std::uint64_t back) {
     return static_cast<Word>(at(back) - (lags.n < 1 ? Word{0} : at(back + lags.lag[0])));
@@ -38,17 +38,17 @@ struct ResidualsKernel {
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared&, const Job& job) {
     each_word(simt, job, [&](std::uint64_t i) {
-      job.residuals[i] =
-          residual<Word>(job.lags, i, [&](std::uint64_t k) { return taken(job.values[k], job.rounding); });
+      job.residuals[i] = residual<Word>(
+          job.lags, i, [&](std::uint64_t k) { return input_word(job.values[k], job.rounding); });
     });
   }
 };
 
 // Words of a decoded frame, from which one lag is undone.
-template <class W>
+template <class WordType>
 struct LagJob {
-  using Word = W;
-  using Sum = InRegister<W>;
+  using Word = WordType;
+  using Sum = InRegister<WordType>;
 
   Word* words;
   std::uint64_t count;

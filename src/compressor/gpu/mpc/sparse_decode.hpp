@@ -1,6 +1,6 @@
-// Decodes a record in the sparse form into shared memory, from the last level to the first. The numbers of a
-// level are spread in place: a warp takes 32 at a time, the last ones first, and no number moves to a lower
-// place. Rejects the same records as compressor/codecs/mpc/sparse_kernel.hpp.
+// Decodes a record in the sparse form (codecs/mpc/sparse.hpp) into shared memory, from the last level to the
+// first. The numbers of a level are spread in place: a warp takes 32 at a time, the last ones first, and no
+// number moves to a lower place. Rejects the same records as compressor/codecs/mpc/sparse_kernel.hpp.
 #pragma once
 
 #include "compressor/codecs/mpc/sparse.hpp"
@@ -17,7 +17,7 @@ TAUT_DEVICE bool is_sparse(const Words& record, std::size_t heads) {
 template <class Word, class Simt>
 class SparseDecoder {
  public:
-  // `words`: memory for a chunk of words. `before`: memory for a number of each 32 bits of a bitmap.
+  // `words`: memory for a chunk of words. `before`: memory for one number for each 32 bits of a bitmap.
   TAUT_DEVICE SparseDecoder(const Simt& simt, const Words& record, std::uint8_t* words, std::uint32_t* before)
       : simt_(simt), record_(record), words_(words), before_(before) {}
 
@@ -82,7 +82,7 @@ class SparseDecoder {
     return left < 32 ? word & ((1u << left) - 1) : word;
   }
 
-  // Counts the ones before each word of a bitmap. Returns those of all.
+  // Counts the ones before each word of a bitmap. Returns the number of all ones.
   TAUT_DEVICE std::uint32_t count_ones(const Level& level, std::uint32_t at, std::uint32_t words) const {
     std::uint32_t all = 0;
     TAUT_ROLLED
@@ -100,12 +100,12 @@ class SparseDecoder {
   // Returns the place of the i-th one in the bitmap.
   TAUT_DEVICE std::uint32_t bit_of(const Level& level, std::uint32_t at, std::uint32_t words,
                                    std::uint32_t i) const {
-    std::uint32_t least = 0;
+    std::uint32_t index = 0;  // of the word that has the bit
     for (std::uint32_t by = 64; by > 0; by /= 2)
-      if (least + by < words && before_[least + by] <= i) least += by;
-    std::uint32_t word = upper_word(level, at, least);
-    for (std::uint32_t skip = i - before_[least]; skip > 0; --skip) word &= word - 1;
-    return 32 * least + 31 - simt_.leading_zeros(word & (0 - word));
+      if (index + by < words && before_[index + by] <= i) index += by;
+    std::uint32_t word = upper_word(level, at, index);
+    for (std::uint32_t skip = i - before_[index]; skip > 0; --skip) word &= word - 1;
+    return 32 * index + 31 - simt_.leading_zeros(word & (0 - word));
   }
 
   // Replaces the numbers of the next level, one for each number of this level, by level.count numbers, or by
@@ -147,7 +147,7 @@ class SparseDecoder {
   const Simt& simt_;
   const Words& record_;
   std::uint8_t* words_;
-  std::uint32_t* before_;
+  std::uint32_t* before_;  // ones before each word of a level's bitmap
 };
 
 }  // namespace taut::mpc::cuda

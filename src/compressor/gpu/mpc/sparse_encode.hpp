@@ -1,5 +1,6 @@
-// Writes the record of a chunk in the sparse form. A warp goes over the words once for each level and does
-// not store their numbers. Writes the same bytes as compressor/codecs/mpc/sparse_kernel.hpp.
+// Writes the record of a chunk in the sparse form, whose levels codecs/mpc/sparse.hpp explains. A warp goes
+// over the words once for each level and does not store their numbers. Writes the same bytes as
+// compressor/codecs/mpc/sparse_kernel.hpp.
 #pragma once
 
 #include "compressor/codecs/mpc/sparse.hpp"
@@ -19,17 +20,19 @@ class SparseEncoder {
   // chunk.
   TAUT_DEVICE std::uint32_t plan(std::size_t heads) {
     if (!has_zeros()) return 0;
-    std::uint32_t bytes = 0, of = n_;
+    std::uint32_t bytes = 0, numbers = n_;  // numbers of the level, zeros included
     TAUT_ROLLED
-    for (levels_ = 0; levels_ == 0 || of > 0; ++levels_) {
+    for (levels_ = 0; levels_ == 0 || numbers > 0; ++levels_) {
       const std::uint32_t n = count_lengths();
       if (levels_ == 0 && !is_sparse_count(n, n_)) return 0;
+      // The level gets the fewest bits with which few numbers (one in rest_share) have bits in the next
+      // level.
       std::uint32_t rests = 0;
       unsigned bits = bitmap_bits<Word>;
       for (; bits > 0 && rest_share * (rests + counters_[bits]) <= n; --bits) rests += counters_[bits];
-      level_[levels_] = {of, n, bits};
+      level_[levels_] = {numbers, n, bits};
       bytes += level_[levels_].bytes();
-      of = rests == 0 ? 0 : n;
+      numbers = rests == 0 ? 0 : n;
       simt_.sync_warp();
     }
     return static_cast<std::uint32_t>(sparse_record_bytes(bytes, heads) / 4);
@@ -61,7 +64,7 @@ class SparseEncoder {
 
  private:
   TAUT_DEVICE unsigned lane() const { return simt_.thread() % warp_lanes; }
-  TAUT_DEVICE Word value(std::uint32_t i) const { return taken(values_[i], rounding_); }
+  TAUT_DEVICE Word value(std::uint32_t i) const { return input_word(values_[i], rounding_); }
 
   TAUT_DEVICE bool has_zeros() const {
     const bool zero = lane() < probed_words && value(probed_word(lane() % probed_words, n_)) == 0;
@@ -79,19 +82,20 @@ class SparseEncoder {
       Word number = place < n_ ? number_of(value(place)) : Word{0};
       TAUT_ROLLED
       for (unsigned level = 0; level < k; ++level) {
-        place = next(number != 0, counts[level]);
+        place = rank_among(number != 0, counts[level]);
         number =
             number == 0 ? Word{0} : static_cast<Word>(static_cast<Word>(number - 1) >> level_[level].bits);
       }
-      const std::uint32_t i = next(number != 0, counts[k]);
+      const std::uint32_t i = rank_among(number != 0, counts[k]);
       if (number != 0) take(place, i, static_cast<Word>(number - 1));
     }
     return counts[k];
   }
 
-  // Returns the number of earlier lanes, of this step and before, that were `there`.
-  TAUT_DEVICE std::uint32_t next(bool there, std::uint32_t& count) const {
-    const std::uint32_t mask = simt_.ballot(there), before = count;
+  // Returns the number of lanes that set `counted` before this lane did: in earlier steps, which `count`
+  // counts, and in this step.
+  TAUT_DEVICE std::uint32_t rank_among(bool counted, std::uint32_t& count) const {
+    const std::uint32_t mask = simt_.ballot(counted), before = count;
     count += simt_.popcount(mask);
     return before + simt_.popcount(mask & static_cast<std::uint32_t>(below(lane())));
   }
@@ -122,7 +126,7 @@ class SparseEncoder {
   std::uint32_t n_;
   const Rounding& rounding_;
   std::uint32_t* counters_;
-  Level level_[max_levels];  // those of plan()
+  Level level_[max_levels];  // the levels of plan()
   unsigned levels_ = 0;
 };
 

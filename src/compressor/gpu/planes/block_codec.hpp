@@ -29,7 +29,7 @@ TAUT_DEVICE unsigned rows_of(const Simt& simt, unsigned width) {
   return greatest <= 8 ? 1 : greatest <= 16 ? 2 : sizeof(Int);
 }
 
-// Writes the bytes of a row below plane `width`, the highest plane first.
+// Writes the planes of a row that are below plane `width`, the highest plane first, a byte each.
 TAUT_DEVICE void write_row(std::uint8_t* to, const PlaneRow& planes, unsigned row, unsigned width) {
   for (unsigned k = 0; k < 8; ++k) {
     const std::uint32_t word = k < 4 ? planes.low : planes.high;
@@ -64,6 +64,7 @@ struct Differences {
   }
 };
 
+// Eight bytes, the first one lowest.
 struct Bytes8 {
   std::uint32_t low, high;
 };

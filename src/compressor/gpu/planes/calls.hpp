@@ -17,11 +17,11 @@ inline std::size_t scratch_bytes(std::uint64_t count) {
   return sizeof(Scratch) + sizeof(ChunkState) * chunks_of(count);
 }
 
-// Memory of chunks in flight: the words of each chunk, and slots of slot_words each.
+// Memory for the records of an array in flight: a slot for each chunk.
 struct Slots {
-  std::uint32_t* words;
+  std::uint32_t* words;  // number of words of each record
   std::uint32_t* slots;
-  std::uint32_t slot_words;
+  std::uint32_t slot_words;  // size of a slot
 };
 
 struct CallMemory {
@@ -32,6 +32,7 @@ struct CallMemory {
   ChunkState* chunk_states() const { return reinterpret_cast<ChunkState*>(scratch + 1); }
 };
 
+// Returns the sink of a frame: the index follows the header and the lags.
 inline Sink sink_of(const FrameMemory& room, std::uint64_t count, const CallMemory& memory,
                     unsigned lags = 0) {
   const auto chunks = static_cast<std::uint32_t>(chunks_of(count));
@@ -47,6 +48,7 @@ inline Sink sink_of(const FrameMemory& room, std::uint64_t count, const CallMemo
       .chunk_states = memory.chunk_states()};
 }
 
+// Returns the sink of an array in flight.
 inline Sink sink_of(const Slots& slots, std::uint64_t count, const CallMemory& memory) {
   return {.index = slots.words,
           .records = slots.slots,
@@ -57,20 +59,22 @@ inline Sink sink_of(const Slots& slots, std::uint64_t count, const CallMemory& m
           .chunk_states = nullptr};
 }
 
-inline constexpr unsigned exact_blocks = 256;
+inline constexpr unsigned max_exact_blocks = 256;
 
 // Number of blocks of a kernel that opens frames. A frame without chunks is opened, too.
 inline std::uint32_t opening_blocks(std::uint32_t chunks) { return std::max(chunks, 1u); }
 
 // Number of blocks of a kernel for the chunks that another one leaves.
-inline std::uint32_t exact_blocks_for(std::uint32_t chunks) { return std::clamp(chunks, 1u, exact_blocks); }
+inline std::uint32_t exact_blocks_for(std::uint32_t chunks) {
+  return std::clamp(chunks, 1u, max_exact_blocks);
+}
 
 // Values to be encoded. `header` gives count, bound and step; its type is T or complex numbers of T.
 template <class T>
 struct EncodeCall {
   const T* values;
   std::uint64_t count;  // number of T
-  Quantiser<T> z;
+  Quantiser<T> z;       // converts the values to integers
   FrameHeader header;
 };
 
@@ -105,7 +109,7 @@ FrameSeal seal_of(const EncodeCall<T>& call, const CallMemory& memory) {
 
 template <class T>
 EncodeJob<T> encode_job(const EncodeCall<T>& call, const Sink& sink, const FrameSeal& seal) {
-  return {call.values, call.count, call.z, sink, nullptr, LargeRange<T>::of(call.z), seal};
+  return {call.values, call.count, call.z, sink, nullptr, LargeRange<T>::make(call.z), seal};
 }
 
 template <class T, class Launcher>
@@ -207,7 +211,7 @@ SumInput sum_input(const SumCall<T>& call, const FrameMemory& room) {
   return input;
 }
 
-// room <- the sum of all sources. Reports buffer_too_small if the sum does not fit.
+// Computes room <- the sum of all sources. Reports buffer_too_small if the sum does not fit.
 template <class T, class Launcher>
 void sum(Launcher& launcher, const SumCall<T>& call, const FrameMemory& room, const CallMemory& memory) {
   const Sink sink = sink_of(room, call.count, memory);
@@ -218,7 +222,7 @@ void sum(Launcher& launcher, const SumCall<T>& call, const FrameMemory& room, co
                       .blocks = exact_blocks_for(sink.chunks)};
   FrameSeal seal = seal_of(call.count, memory);
   seal.frame = reinterpret_cast<std::uint32_t*>(room.data);
-  seal.of_sum = true;
+  seal.is_sum = true;
   launcher.template launch<SumKernel<T>>(opening_blocks(sink.chunks), sum);
   end_call<SumEndKernel<T>>(launcher, sum, sum.blocks, seal);
 }
@@ -229,8 +233,8 @@ constexpr std::uint32_t whole_slot_words() {
   return layer_words<T>(chunk_values) + (sizeof(T) == 2 ? 512 : 0);
 }
 
-// room <- frame + values. The values are encoded with the frame's predictor to `slots`, of whole_slot_words
-// each.
+// Computes room <- frame + values. The values are encoded with the frame's predictor to `slots`, of
+// whole_slot_words each.
 template <class T, class Launcher>
 void accumulate(Launcher& launcher, const Source& frame, const EncodeCall<T>& values, const Slots& slots,
                 const FrameMemory& room, const CallMemory& memory) {

@@ -19,7 +19,8 @@ using planes::cuda::IntegersMemory;
 using planes::cuda::Slots;
 using planes::cuda::Source;
 
-constexpr CudaScratch::Use of_one{planes::frame_id, 0}, of_slots{planes::frame_id, 1}, of_batch{planes::frame_id, 2};
+constexpr CudaScratch::Purpose call_purpose{planes::frame_id, 0}, slots_purpose{planes::frame_id, 1},
+    batch_purpose{planes::frame_id, 2};
 
 // ---- Arguments
 
@@ -59,13 +60,13 @@ struct Call {
         result(to),
         polled(by_host) {}
 
-  CallMemory memory(CudaScratch::Use use = of_one) const {
-    std::byte* const at = scratch().reserve(launcher.stream, use, planes::cuda::scratch_bytes(count));
+  CallMemory memory(CudaScratch::Purpose purpose = call_purpose) const {
+    std::byte* const at = scratch().reserve(launcher.stream, purpose, planes::cuda::scratch_bytes(count));
     return {reinterpret_cast<planes::cuda::Scratch*>(at), result_at(result, polled)};
   }
   // Returns the scratch memory and result of item i of a batch. Items that run together do not share memory.
   CallMemory item_memory(int i) const {
-    return memory(of_batch.part(static_cast<unsigned>(i) % cuda::most_items));
+    return memory(batch_purpose.for_item(static_cast<unsigned>(i) % cuda::max_items));
   }
   IntegersMemory integers() const {
     return {scratch().reserve(launcher.stream, CudaScratch::shared, IntegersMemory::bytes(count)), count};
@@ -74,7 +75,7 @@ struct Call {
   Slots slots() const {
     constexpr std::uint32_t slot_words = planes::cuda::whole_slot_words<T>();
     const std::size_t chunks = planes::chunks_of(count);
-    std::byte* const at = scratch().reserve(launcher.stream, of_slots, 4 * chunks * (1 + slot_words));
+    std::byte* const at = scratch().reserve(launcher.stream, slots_purpose, 4 * chunks * (1 + slot_words));
     auto* const words = reinterpret_cast<std::uint32_t*>(at);
     return {words, words + chunks, slot_words};
   }
@@ -153,7 +154,7 @@ int decode_one(const Call<T>& call, const Coding& coding, const DeviceFrameItem&
   return 0;
 }
 
-// ---- Several frames together: each kernel is launched once for up to most_items frames
+// ---- Several frames together: each kernel is launched once for up to max_items frames
 
 template <class T>
 Status check(const DeviceFrameItem& item, const Call<T>& call) {
@@ -179,7 +180,7 @@ int on_items(const DeviceFrameItem* items, int n, int type, bool polled, void* s
     for (int i = 0; i < n; ++i) {
       batch.begin_item();
       enqueue(batch, call_of(i), items[i], call_of(i).item_memory(i));
-      if ((i + 1) % static_cast<int>(cuda::most_items) == 0) batch.launch_all();
+      if ((i + 1) % static_cast<int>(cuda::max_items) == 0) batch.launch_all();
     }
     batch.launch_all();
     return 0;
@@ -292,7 +293,7 @@ int reserve(const Coding& coding, size_t count, int type, void* stream) noexcept
     const bool lagged = !together(coding);
     call.memory();
     if (lagged) call.integers();
-    for (int i = 0; i < static_cast<int>(cuda::most_items) && !lagged; ++i) call.item_memory(i);
+    for (int i = 0; i < static_cast<int>(cuda::max_items) && !lagged; ++i) call.item_memory(i);
     load_kernels(Call<T>(type, 1, nullptr, stream), lagged);
     return 0;
   });

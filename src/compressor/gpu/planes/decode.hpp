@@ -129,7 +129,7 @@ class ChunkDecoder {
         find_record(behind_lags(job_.source, frame_), frame_.record_words, job_.chunks, chunk, words) &&
         read_head(words, frame_.prediction, shared_.head);
   }
-  // Same as above, called by all threads. Returns false if the head is malformed.
+  // Calls read_head_of() in one thread. Called by all threads. Returns false if the head is malformed.
   TAUT_DEVICE bool find_head(std::uint32_t chunk) {
     if (group_.thread() == 0) read_head_of(chunk);
     group_.simt().barrier();
@@ -138,9 +138,9 @@ class ChunkDecoder {
 
   TAUT_DEVICE T combined(T there, T x) const { return job_.add ? combine(Reduction::sum, there, x) : x; }
 
-  // Returns the first value of the chunk.
+  // Returns the address of the chunk's first value.
   TAUT_DEVICE T* output() const { return job_.values + std::uint64_t{chunk_} * chunk_values; }
-  // Number of values of this thread.
+  // Returns the number of values of this thread.
   TAUT_DEVICE unsigned values() const { return values_of(group_.thread(), n_); }
 
   TAUT_DEVICE void store(T (&x)[block_values]) const {
@@ -170,8 +170,8 @@ class ChunkDecoder {
     store_multiples(record_.flags, q);
   }
 
-  // True if multiples of the step have the same bits computed in T. `flags` are those of the record that the
-  // integers come from.
+  // Returns true if multiples of the step have the same bits computed in T. `flags` are those of the record
+  // that the integers come from.
   TAUT_DEVICE bool exact_in_type(std::uint8_t flags) const {
     return sizeof(T) == 8 || max_sum(flags & large, frame_.addends) <= 1u << 24;
   }
@@ -210,7 +210,7 @@ class ChunkDecoder {
 
   // Decodes a record with runs of which none overlaps another one, and whose holds are the integers at their
   // places: each place of a run has the run's value. An encoder writes such records. Returns false, without
-  // having stored anything, if the record is another one or malformed, or the sum of many.
+  // having stored anything, if the record is of another kind, malformed, or a sum of many addends.
   TAUT_DEVICE bool decode_with_runs() {
     if (!exact_in_type(shared_.head.flags) || !read<RunsCheck::by_caller>() || !find_runs()) return false;
     std::int32_t q[block_values];

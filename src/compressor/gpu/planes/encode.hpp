@@ -22,13 +22,13 @@ struct EncodeJob {
   std::uint64_t count;
   Quantiser<T> z;
   Sink sink;
-  const std::uint32_t* predictor_frame;  // its predictor is used; null: that of z
+  const std::uint32_t* predictor_frame;  // frame whose predictor is used; null: the predictor of z is
   LargeRange<T> range;
   FrameSeal seal;
 };
 
-// Size of the largest record: a layer. The planes of 16-bit floats alone may take slightly more than a layer.
-// The planes of a frame with lags, together with runs (encode_lagged.hpp), may take up to 1012 bytes more.
+// Size of the largest record: a raw layer. The planes of 16-bit floats alone may take slightly more. The
+// planes of a frame with lags, together with runs (encode_lagged.hpp), may take up to 1012 bytes more.
 template <class T>
 inline constexpr std::uint32_t record_words = layer_words<T>(chunk_values) + (sizeof(T) == 2 ? 512 : 256);
 
@@ -45,8 +45,8 @@ struct EncodeShared {
 // Greatest number of values beyond the large range in a float64 chunk that is not wide.
 inline constexpr std::uint32_t tolerated_escapes = 64;
 
-// Number of values that a loop over integers of the large range processes at a time. Halves, which are seldom
-// larger than 14 bits, are in local memory.
+// Number of values that a loop over integers of the large range processes at a time. The integers of 16-bit
+// floats, which seldom have more than 14 bits, are in local memory.
 template <class T>
 inline constexpr int large_at_a_time = is_half<T> ? 1 : static_cast<int>(block_values);
 
@@ -126,7 +126,7 @@ class ChunkEncoder {
   }
 
   // True if all values have an integer in the large range. `marked` gets a bit for each value that has none.
-  // Values are read again, because registers are scarce. Halves are left to encode_exact().
+  // Values are read again, because registers are scarce. 16-bit floats are left to encode_exact().
   TAUT_DEVICE bool all_large(std::int32_t (&q)[block_values], std::uint32_t& marked) {
     if constexpr (is_half<T>) {
       std::int32_t unused[block_values];
@@ -167,7 +167,7 @@ class ChunkEncoder {
   }
   TAUT_DEVICE std::uint32_t blocks() const { return static_cast<std::uint32_t>(blocks_of(n_)); }
 
-  // Writes a record if all values have an integer. The threads have published their last one.
+  // Writes a record if all values have an integer. The threads have published their last integers.
   TAUT_DEVICE void encode_integers(std::int32_t (&q)[block_values], std::uint8_t flags) {
     const std::int32_t base = difference<true>(group_, predictor(), values_, q);
     encode_differences(base, q, flags);
@@ -230,8 +230,8 @@ class ChunkEncoder {
   }
 
   struct ExactCounts {
-    std::uint32_t escapes;     // values without an integer
-    std::uint32_t least_runs;  // lower bound of the number of their runs
+    std::uint32_t escapes;   // values without an integer
+    std::uint32_t min_runs;  // lower bound of the number of their runs
   };
   // Counts the `marked` values, and the starts of runs except those at a thread's first value.
   TAUT_DEVICE ExactCounts count_exact(std::uint32_t marked) {
@@ -246,7 +246,7 @@ class ChunkEncoder {
   }
 
   // Encodes a chunk in which the `marked` values have no integer in the large range. The values of most such
-  // chunks are all different, so that they are soon known to be a layer.
+  // chunks are all different, so that the chunk is soon known to be a raw layer.
   TAUT_DEVICE void encode_exact(std::uint32_t marked) {
     ExactCounts found = count_exact(marked);
     bool is_wide = false;
@@ -258,11 +258,11 @@ class ChunkEncoder {
         if (is_wide) found = beyond;
       }
     }
-    if (found.least_runs > most_runs_of(is_wide)) return encode_layer();
+    if (found.min_runs > max_runs_of(is_wide)) return encode_layer();
     encode_general(is_wide);
   }
-  // Greatest number of runs in a record that is no layer.
-  TAUT_DEVICE std::uint32_t most_runs_of(bool is_wide) const {
+  // Returns the greatest number of runs in a record that is no raw layer.
+  TAUT_DEVICE std::uint32_t max_runs_of(bool is_wide) const {
     return n_ * static_cast<std::uint32_t>(sizeof(T)) / run_bytes_of<T>(is_wide);
   }
   TAUT_DEVICE void encode_layer() {
@@ -306,7 +306,7 @@ class ChunkEncoder {
     const std::uint32_t each = run_bytes_of<T>(is_wide),
                         exact_bytes = runs.count > 0 ? 4 + runs.count * each : 0;
     const std::uint32_t words = (plan.bytes() + exact_bytes + 3) / 4;
-    if (runs.count > most_runs_of(is_wide) || words >= layer_words<T>(n_)) return encode_layer();
+    if (runs.count > max_runs_of(is_wide) || words >= layer_words<T>(n_)) return encode_layer();
     announce_words(words, true);
     locate(shared_.chunk);
     const unsigned form = is_wide ? wide | large : runs.count > 0 && all_short ? 0u : unsigned{large};
@@ -329,15 +329,15 @@ class ChunkEncoder {
                shared_.record + plan.bytes() / 4);
   }
 
-  // Announces the size of the record. `coded`: the record is not a layer.
+  // Announces the size of the record. `coded`: the record is not a raw layer.
   TAUT_DEVICE void announce_words(std::uint32_t words, bool coded) {
     if (group_.thread() != 0) return;
     shared_.words = words;
     publish_own_size(group_.simt(), job_.sink, shared_.chunk, words);
     const bool first_coded = coded && job_.sink.control->coded == 0;
     if (first_coded) group_.simt().atomic_max(&job_.sink.control->coded, 1);
-    // Blocks that close the frame read `coded`, write over layers, and read Control::words, which the block
-    // of the last chunk writes.
+    // Blocks that close the frame read `coded`, write over raw layers, and read Control::words, which the
+    // block of the last chunk writes.
     needs_fence_ |= first_coded || !coded || shared_.chunk + 1 == job_.sink.chunks;
   }
 

@@ -1,6 +1,6 @@
 // Encodes values to a frame with lags; writes the same bytes as residuals.cpp. The first kernel writes the
 // integers of all chunks to memory. The second kernel codes each chunk from its own integers and those that
-// its lags reach. A chunk that needs layers, wide integers, or runs that take too much space makes the
+// its lags reach. A chunk that needs raw layers, wide integers, or runs that take too much space makes the
 // encoding begin again without lags. The kernels for that case are always launched, and have nothing to
 // encode if it does not occur. The last of them ends the call.
 #pragma once
@@ -19,7 +19,7 @@ struct LaggedEncodeJob {
 
 // Returns an upper bound on the plane bytes of a record of n values without lags, as residuals.cpp does.
 // Runs are not included.
-TAUT_DEVICE std::uint32_t most_plane_bytes(std::uint32_t n, std::uint8_t flags) {
+TAUT_DEVICE std::uint32_t max_plane_bytes(std::uint32_t n, std::uint8_t flags) {
   constexpr std::uint32_t signs = 3;
   const std::uint32_t bits = ((flags & large) != 0 ? large_bits : small_bits) + signs;
   return 8 + static_cast<std::uint32_t>(blocks_of(n)) * (bits + 1) + 4;
@@ -79,7 +79,7 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt, Bits> {
     flags = some_exact && all_short ? 0 : static_cast<std::uint8_t>(large);
     if (!some_exact && !is_half<T>) return;
     const RunsPlan runs = this->runs_of(found.marked);
-    const std::uint32_t planes = most_plane_bytes(this->n_, flags),
+    const std::uint32_t planes = max_plane_bytes(this->n_, flags),
                         layer = this->n_ * static_cast<std::uint32_t>(sizeof(T));
     const bool fits = planes < layer && runs.count <= (layer - planes) / run_bytes_of<T>(false);
     if (!fits && this->group_.thread() == 0)
@@ -91,11 +91,13 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt, Bits> {
   TAUT_DEVICE void load_residuals(std::int32_t (&r)[block_values]) const {
     const Lags& lags = lagged_.lags;
     load_block(own_integers(), block_values, r);
-    for (unsigned k = 0; k < lags.n; ++k) take_from(r, lags.lag[k], 0u - 1);
-    if (lags.n == 2) take_from(r, std::uint64_t{lags.lag[0]} + lags.lag[1], 1);
+    for (unsigned k = 0; k < lags.n; ++k) add_earlier_integers(r, lags.lag[k], 0u - 1);
+    if (lags.n == 2) add_earlier_integers(r, std::uint64_t{lags.lag[0]} + lags.lag[1], 1);
   }
-  // r <- r + sign * (the integers `back` positions earlier). Integers before the frame's start are 0.
-  TAUT_DEVICE void take_from(std::int32_t (&r)[block_values], std::uint64_t back, std::uint32_t sign) const {
+  // Computes r <- r + sign * (the integers `back` positions earlier). Integers before the frame's start are
+  // 0.
+  TAUT_DEVICE void add_earlier_integers(std::int32_t (&r)[block_values], std::uint64_t back,
+                                        std::uint32_t sign) const {
     const std::uint64_t begin = first_place();
     for (unsigned i = 0; i < block_values; ++i) {
       const std::uint32_t q =

@@ -7,7 +7,7 @@
 
 namespace taut::planes::cuda {
 
-// Sources of a sum, and what the host knows about them.
+// Sources of a sum, and the facts that the host knows about them.
 struct SumInput {
   Source sources[max_sources];
   unsigned count;  // number of sources
@@ -85,6 +85,7 @@ class SumDescriber {
     if (own.status != 0 || opened_.sources[0].status != 0) return own.status;
     const std::uint32_t* const h = frame() != nullptr ? frame() : first_header();
     const std::uint32_t* const first = first_header();
+    // Words 4 and 5 are the bound, word 14 its kind: HeaderView.
     const bool same_bound = h[4] == first[4] && h[5] == first[5] && h[14] == first[14];
     if (own.step != opened_.sources[0].step || !same_bound) return code(Status::frame_mismatch);
     return addends > UINT32_MAX ? code(Status::invalid_count) : 0;
@@ -104,7 +105,8 @@ class SumDescriber {
     return room ? 0 : code(Status::buffer_too_small);
   }
 
-  // Returns word k of the sum's header, without payload_bytes and checksum. The frame is not stored.
+  // Returns the word of this lane of the sum's header, without payload_bytes and checksum. The frame is not
+  // stored.
   TAUT_DEVICE std::uint32_t header_word(const OpenFrame& total) const {
     const std::uint32_t word = first_header()[lane_];
     if (lane_ == 1) return word & 0x00FFFFFF;

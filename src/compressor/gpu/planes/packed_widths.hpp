@@ -1,6 +1,6 @@
-// Widths, in bit planes, of the codec's blocks that a thread processes: one in each byte of a word, the first
-// block's in the lowest byte.
-// `BlocksPerThread` is the number of blocks of a thread, 1 or 4. No width exceeds 64.
+// Works on the widths, in bit planes, of the codec blocks that a thread processes. A word holds one width in
+// each byte, the first block's in the lowest byte. No width exceeds 64. `BlocksPerThread`, the number of
+// blocks of a thread, is 1 or 4.
 #pragma once
 
 #include "compressor/gpu/planes/block_group.hpp"

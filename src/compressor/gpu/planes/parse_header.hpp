@@ -42,6 +42,7 @@ TAUT_DEVICE bool same(const Prediction& a, const Prediction& b) {
          a.lags.lag[1] == b.lags.lag[1];
 }
 
+// Returns true if frames of T may have this step.
 template <class T>
 TAUT_DEVICE bool step_serves(double step) {
   using Step = typename Quantiser<T>::Step;

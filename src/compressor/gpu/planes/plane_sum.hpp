@@ -7,8 +7,8 @@
 
 namespace taut::planes::cuda {
 
-// word <- word + other, four planes of each. On entry, the upper byte of `carry` holds the carries out of the
-// planes below; on return, the carries out of these planes.
+// Computes word <- word + other, four planes of each. On entry, the upper byte of `carry` holds the carries
+// out of the planes below; on return, the carries out of these planes.
 template <class Simt>
 TAUT_DEVICE void add_word(const Simt& simt, std::uint32_t& word, std::uint32_t other, std::uint32_t& carry) {
   const auto into = [&](std::uint32_t out) { return simt.permute_bytes(carry, out, 0x6543); };

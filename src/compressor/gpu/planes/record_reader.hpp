@@ -19,7 +19,7 @@ struct RecordHead {
 
   TAUT_DEVICE bool has(unsigned any_of) const { return (flags & any_of) != 0; }
   TAUT_DEVICE bool simple() const { return !has(wide | has_runs | has_layers); }
-  // True if the record is one layer of n values and nothing else: the decoded values are those of the layer.
+  // Returns true if the record is one raw layer of n values and nothing else: these are the decoded values.
   template <class T>
   TAUT_DEVICE bool is_raw_layer(std::uint32_t n) const {
     return flags == has_layers && base == 0 && words.count == layer_words<T>(n) && words.data[2] == 1;
@@ -46,14 +46,15 @@ TAUT_DEVICE bool read_head(const Words& words, const Prediction& prediction, Rec
                               : head.plane_bytes == 0 && !head.has(dense | byte_widths);
 }
 
+// A record, and the places of its parts.
 template <class T>
 struct ParsedRecord : RecordHead {
   std::uint32_t n = 0;          // number of values in the chunk
   std::uint32_t widths = 0;     // widths of this thread's blocks: packed_widths.hpp
   std::uint32_t blocks_at = 0;  // first byte of this thread's blocks
   RunsView<T> runs;
-  std::uint32_t layers_at = 0, layers = 0;
-  bool runs_sorted_by_end = true;  // not only by their starts, as all records are
+  std::uint32_t layers_at = 0, layers = 0;  // first byte, and number, of the raw layers
+  bool runs_sorted_by_end = true;           // all records sort them by their starts
 
   TAUT_DEVICE T layer_value(std::uint32_t layer, std::uint32_t place) const {
     return load_bytes<T>(words, layers_at + (layer * n + place) * static_cast<std::uint32_t>(sizeof(T)));
@@ -65,7 +66,7 @@ struct ParsedRecord : RecordHead {
   }
 };
 
-// How far a RecordReader checks the runs of a record.
+// The extent to which a RecordReader checks the runs of a record.
 enum class RunsCheck {
   absent,     // the record has neither runs nor layers
   by_caller,  // not at all: the caller reads the runs. The record has no 64-bit integers and no layers
@@ -82,65 +83,66 @@ class RecordReader {
   // `n`: values in the chunk. `addends`: of the frame.
   TAUT_DEVICE RecordReader(Group& block_group, ParsedRecord<T>& record, const RecordHead& head,
                            std::uint32_t n, std::uint32_t addends)
-      : group_(block_group), r_(record), most_runs_(std::uint64_t{addends} * n) {
-    r_ = {};
-    static_cast<RecordHead&>(r_) = head;
-    if (stops_before_runs) r_.flags &= static_cast<std::uint8_t>(~(wide | has_layers));
-    if (Check == RunsCheck::absent) r_.flags &= static_cast<std::uint8_t>(~has_runs);
-    r_.words.data = block_group.simt().global(head.words.data);
-    r_.n = n;
+      : group_(block_group), record_(record), max_runs_(std::uint64_t{addends} * n) {
+    record_ = {};
+    static_cast<RecordHead&>(record_) = head;
+    if (stops_before_runs) record_.flags &= static_cast<std::uint8_t>(~(wide | has_layers));
+    if (Check == RunsCheck::absent) record_.flags &= static_cast<std::uint8_t>(~has_runs);
+    record_.words.data = block_group.simt().global(head.words.data);
+    record_.n = n;
     end_ = head.bytes();
   }
 
   // Returns false if the record is malformed.
   TAUT_DEVICE bool read() {
-    if (r_.words.count == 0) return true;
+    if (record_.words.count == 0) return true;
     read_widths();
     return read_rest(group_.scan(sum_of_widths()));
   }
 
   TAUT_DEVICE std::uint32_t sum_of_widths() const {
-    return cuda::sum_of_widths<Group::blocks_per_thread>(r_.widths);
+    return cuda::sum_of_widths<Group::blocks_per_thread>(record_.widths);
   }
 
   // Reads the widths of this thread's blocks, and checks the end of a record that is only read that far.
   // `runs.first_byte` becomes the byte of the number of runs, if the caller reads them.
   TAUT_DEVICE void read_widths() {
-    end_ += r_.plane_bytes;
-    if (r_.has(has_planes)) read_table();
+    end_ += record_.plane_bytes;
+    if (record_.has(has_planes)) read_table();
     const std::uint32_t end = (end_ + 3) / 4;
-    if (Check == RunsCheck::absent) good_ &= end == r_.words.count;
-    if (Check == RunsCheck::by_caller) good_ &= end < r_.words.count;
-    if (Check == RunsCheck::by_caller) r_.runs.first_byte = 4 * end;
+    if (Check == RunsCheck::absent) good_ &= end == record_.words.count;
+    if (Check == RunsCheck::by_caller) good_ &= end < record_.words.count;
+    if (Check == RunsCheck::by_caller) record_.runs.first_byte = 4 * end;
   }
 
   // Reads the rest of the record, given the sums of the widths. Returns false if the record is malformed.
   TAUT_DEVICE bool read_rest(const Scanned<std::uint32_t>& widths) {
-    r_.blocks_at = r_.bytes() + widths.before;
-    if (widths.total != r_.plane_bytes || !good_) return false;
+    record_.blocks_at = record_.bytes() + widths.before;
+    if (widths.total != record_.plane_bytes || !good_) return false;
     if (stops_before_runs) return true;
     end_ = static_cast<std::uint32_t>(whole_words(end_));
-    if (r_.has(has_runs) && !read_runs()) return false;
-    if (r_.has(has_layers) && !read_layers()) return false;
-    return whole_words(end_) / 4 == r_.words.count;
+    if (record_.has(has_runs) && !read_runs()) return false;
+    if (record_.has(has_layers) && !read_layers()) return false;
+    return whole_words(end_) / 4 == record_.words.count;
   }
 
  private:
   static constexpr bool stops_before_runs = Check == RunsCheck::absent || Check == RunsCheck::by_caller;
 
   TAUT_DEVICE void read_table() {
-    const std::uint32_t blocks = blocks_in(r_.n);
+    const std::uint32_t blocks = blocks_in(record_.n);
     Scanned<std::uint32_t> rank{group_.thread() * Group::blocks_per_thread, blocks};
     std::uint32_t named = existing_mask<Group::blocks_per_thread>(group_.thread(), blocks);
-    if (!r_.has(dense)) read_map(blocks, named, rank);
+    if (!record_.has(dense)) read_map(blocks, named, rank);
     const std::uint32_t table = end_;
-    take_table(static_cast<std::uint32_t>(entry_bytes(rank.total, r_.flags)));
+    take_table(static_cast<std::uint32_t>(entry_bytes(rank.total, record_.flags)));
     if (!good_) named = 0;
-    if (!r_.has(byte_widths)) {
-      if (named != 0) r_.widths = nibbles(table, rank.before, named);
+    if (!record_.has(byte_widths)) {
+      if (named != 0) record_.widths = nibbles(table, rank.before, named);
     } else {
-      if (named != 0) r_.widths = bytes(table + rank.before, named);
-      if (group_.any(any_above<Group::blocks_per_thread>(r_.widths, r_.has(wide) ? 64 : 32))) good_ = false;
+      if (named != 0) record_.widths = bytes(table + rank.before, named);
+      if (group_.any(any_above<Group::blocks_per_thread>(record_.widths, record_.has(wide) ? 64 : 32)))
+        good_ = false;
     }
   }
 
@@ -149,23 +151,23 @@ class RecordReader {
   TAUT_DEVICE std::uint32_t nibbles(std::uint32_t table, std::uint32_t first, std::uint32_t named) const {
     const std::uint32_t at = table + first / 2, shift = first % 2 * 4;
     if constexpr (Group::blocks_per_thread == 1) {
-      return r_.words.byte(at) >> shift & 15u;
+      return record_.words.byte(at) >> shift & 15u;
     } else {
-      return spread(bytes_of_nibbles(r_.words.word(at) >> shift), named);
+      return spread(bytes_of_nibbles(record_.words.word(at) >> shift), named);
     }
   }
   TAUT_DEVICE std::uint32_t bytes(std::uint32_t at, std::uint32_t named) const {
     if constexpr (Group::blocks_per_thread == 1) {
-      return r_.words.byte(at);
+      return record_.words.byte(at);
     } else {
-      return spread(r_.words.word(at), named);
+      return spread(record_.words.word(at), named);
     }
   }
   TAUT_DEVICE std::uint32_t spread(std::uint32_t entries, std::uint32_t named) const {
     return named == 15 ? entries : spread_bytes(group_.simt(), entries, named);
   }
 
-  TAUT_DEVICE std::uint64_t bytes_left() const { return std::uint64_t{r_.words.count} * 4 - end_; }
+  TAUT_DEVICE std::uint64_t bytes_left() const { return std::uint64_t{record_.words.count} * 4 - end_; }
   TAUT_DEVICE bool take(std::uint64_t bytes) {
     if (bytes > bytes_left()) return false;
     end_ += static_cast<std::uint32_t>(bytes);
@@ -175,7 +177,7 @@ class RecordReader {
   // is; the sum of these sizes is far below 4 GiB.
   TAUT_DEVICE void take_table(std::uint32_t bytes) {
     end_ += bytes;
-    good_ &= (end_ + 3) / 4 <= r_.words.count;
+    good_ &= (end_ + 3) / 4 <= record_.words.count;
   }
 
   // Reads the map of blocks with an entry: `named` has a bit for each block of this thread, `rank` counts the
@@ -184,7 +186,7 @@ class RecordReader {
     const unsigned first = group_.thread() * Group::blocks_per_thread;
     const auto map = static_cast<std::uint32_t>(bitmap_bytes(blocks)), at = end_;
     take_table(map);
-    const std::uint32_t eight = good_ && first < 8 * map ? r_.words.byte(at + first / 8) : 0u,
+    const std::uint32_t eight = good_ && first < 8 * map ? record_.words.byte(at + first / 8) : 0u,
                         marked = eight >> (first % 8) & ((1u << Group::blocks_per_thread) - 1);
     const bool beyond = (marked & ~named) != 0;
     named = marked;
@@ -195,36 +197,36 @@ class RecordReader {
 
   // Returns the word before byte `at`, as the first thread reads it. Takes one barrier.
   TAUT_DEVICE std::uint32_t number_before(std::uint32_t at) {
-    return group_.scan(group_.thread() == 0 ? r_.words.word(at - 4) : 0u).total;
+    return group_.scan(group_.thread() == 0 ? record_.words.word(at - 4) : 0u).total;
   }
 
   TAUT_DEVICE bool read_runs() {
     if (!take(4)) return false;
-    r_.runs = {r_.words, end_, number_before(end_), r_.has(wide)};
-    const std::uint32_t count = r_.runs.count;
-    if (count == 0 || !take(std::uint64_t{count} * run_bytes_of<T>(r_.has(wide)))) return false;
+    record_.runs = {record_.words, end_, number_before(end_), record_.has(wide)};
+    const std::uint32_t count = record_.runs.count;
+    if (count == 0 || !take(std::uint64_t{count} * run_bytes_of<T>(record_.has(wide)))) return false;
     if (Check == RunsCheck::lengths) return true;
-    if (count > most_runs_) return false;
+    if (count > max_runs_) return false;
     bool bad = false, in_line = true;
     for (std::uint32_t i = group_.thread(); i < count; i += Group::threads) {
-      const DecodedRun<T> run = r_.runs[i], before = i > 0 ? r_.runs[i - 1] : DecodedRun<T>{};
-      bad |= run.end() == run.start() || run.end() > r_.n || (i > 0 && run < before);
+      const DecodedRun<T> run = record_.runs[i], before = i > 0 ? record_.runs[i - 1] : DecodedRun<T>{};
+      bad |= run.end() == run.start() || run.end() > record_.n || (i > 0 && run < before);
       in_line &= i == 0 || run.end() >= before.end();
     }
-    r_.runs_sorted_by_end = !group_.any(!in_line);
+    record_.runs_sorted_by_end = !group_.any(!in_line);
     return !group_.any(bad);
   }
 
   TAUT_DEVICE bool read_layers() {
     if (!take(4)) return false;
-    r_.layers = number_before(end_);
-    r_.layers_at = end_;
-    return r_.layers != 0 && take(std::uint64_t{r_.layers} * r_.n * sizeof(T));
+    record_.layers = number_before(end_);
+    record_.layers_at = end_;
+    return record_.layers != 0 && take(std::uint64_t{record_.layers} * record_.n * sizeof(T));
   }
 
   Group& group_;
-  ParsedRecord<T>& r_;
-  std::uint64_t most_runs_;
+  ParsedRecord<T>& record_;
+  std::uint64_t max_runs_;
   std::uint32_t end_ = 0;  // end of the data read so far, in bytes
   bool good_ = true;       // no error found so far
 };

@@ -91,10 +91,10 @@ TAUT_DEVICE std::uint8_t* write_map(const Group& block_group, std::uint8_t* tabl
                                     std::uint32_t blocks) {
   const std::uint32_t coded = coded_mask<Group::blocks_per_thread>(widths);
   if constexpr (Group::blocks_per_thread == 1) {
-    const std::uint32_t of_warp = block_group.simt().ballot(coded != 0),
+    const std::uint32_t warp_map = block_group.simt().ballot(coded != 0),
                         byte = block_group.warp() * 4 + block_group.lane();
     if (block_group.lane() < 4 && byte < bitmap_bytes(blocks))
-      table[byte] = static_cast<std::uint8_t>(of_warp >> (8 * block_group.lane()));
+      table[byte] = static_cast<std::uint8_t>(warp_map >> (8 * block_group.lane()));
   } else {
     const unsigned byte = block_group.thread() / 2;
     const std::uint32_t next = block_group.simt().shuffle(coded, block_group.thread() + 1);

@@ -6,6 +6,7 @@
 
 namespace taut::planes::cuda {
 
+// Returns the size of a run: start and length, hold, value. A hold is wide in a record of 64-bit integers.
 template <class T>
 constexpr std::uint32_t run_bytes_of(bool is_wide) {
   return 4 + (is_wide ? 8u : 4u) + static_cast<std::uint32_t>(sizeof(T));
@@ -29,13 +30,13 @@ TAUT_DEVICE V load_bytes(const Words& in, std::uint32_t byte) {
   }
 }
 
-// Number of words of a record that consists of one layer of n values.
+// Returns the number of words of a record that consists of one raw layer of n values.
 template <class T>
 constexpr std::uint32_t layer_words(std::uint32_t n) {
   return static_cast<std::uint32_t>(whole_words(layer_head_bytes + n * sizeof(T)) / 4);
 }
 
-// Value i of the layer in such a record, which is aligned to words only.
+// Load and store value i of the layer in such a record, which is aligned to words only.
 template <class T>
 TAUT_DEVICE T load_layer_value(const std::uint32_t* record, std::uint32_t i) {
   const std::uint32_t* const layer = record + layer_head_bytes / 4;
@@ -61,6 +62,7 @@ TAUT_DEVICE void store_layer_value(std::uint32_t* record, std::uint32_t i, T val
   }
 }
 
+// A run: equal values at consecutive places, and the integer that holds their places.
 template <class T>
 struct DecodedRun {
   std::uint32_t range;  // start << 16 | length
@@ -92,8 +94,8 @@ struct RunsView {
 
   // Returns the index of the first run from `low` on for which `is` holds. `is` must also hold for all runs
   // after it.
-  template <class Is>
-  TAUT_DEVICE std::uint32_t first(std::uint32_t low, const Is& is) const {
+  template <class Predicate>
+  TAUT_DEVICE std::uint32_t first(std::uint32_t low, const Predicate& is) const {
     for (std::uint32_t high = count; low < high;) {
       const std::uint32_t middle = (low + high) / 2;
       if (is((*this)[middle])) {

@@ -40,7 +40,7 @@ struct FrameSeal {
   ResultPlace result;    // null: a later kernel ends the call
   std::uint32_t chunks;  // of the frame
   std::uint32_t blocks;  // of the kernel
-  bool of_sum;           // the header is in scratch memory
+  bool is_sum;           // the frame is a sum, whose header is in scratch memory
   bool polled;  // the host reads the frame as soon as CallResult::done is 1; otherwise after the kernel
   Lags lags;    // lags of an encoding that did not begin again
   std::uint32_t header[header_words];  // without flag `stored`, number of lags, payload_bytes, checksum
@@ -53,17 +53,17 @@ TAUT_DEVICE void write_frame_header(const Simt& simt, const FrameSeal& seal, boo
                                     std::uint64_t stored_bytes, std::uint32_t* header) {
   const Control& control = seal.scratch->control;
   const unsigned lane = simt.thread();
-  const Lags lags = seal.of_sum                            ? seal.scratch->opened.total.prediction.lags
+  const Lags lags = seal.is_sum                            ? seal.scratch->opened.total.prediction.lags
                     : stored || control.encodes_again != 0 ? Lags{}
                                                            : seal.lags;
   const std::uint64_t bytes =
       stored ? stored_bytes : 4 * (lags.n + seal.chunks + std::uint64_t{1} + control.words);
   for (unsigned i = lane; lane == 0 && i < header_words; ++i)
-    header[i] = seal.of_sum ? seal.scratch->header[i] : seal.header[i];
+    header[i] = seal.is_sum ? seal.scratch->header[i] : seal.header[i];
   if (lane == 0 && stored) {
     header[1] |= std::uint32_t{FrameHeader::stored} << 24;
     header[11] = 0;
-  } else if (lane == 0 && !seal.of_sum) {
+  } else if (lane == 0 && !seal.is_sum) {
     header[11] |= lags.n << 8;
   }
   static_assert(max_lags == 2);  // no array is indexed by the lane: it would be placed in memory
@@ -73,17 +73,17 @@ TAUT_DEVICE void write_frame_header(const Simt& simt, const FrameSeal& seal, boo
   write_header(simt, seal.scratch->crc, header, bytes, seal.frame, seal.result);
 }
 
-// True unless some chunk is not a layer. A frame of layers is stored.
+// Returns true as long as all chunks are raw layers. A frame of raw layers is stored.
 template <class Simt>
 TAUT_DEVICE bool may_be_stored(const Simt& simt, const FrameSeal& seal) {
-  return seal.frame != nullptr && !seal.of_sum && simt.poll(&seal.scratch->control.coded) == 0;
+  return seal.frame != nullptr && !seal.is_sum && simt.poll(&seal.scratch->control.coded) == 0;
 }
 
-// Ends a call. Called by the first warp of the block that arrived last; arguments as above.
+// Ends a call. Called by the first warp of the block that arrived last. Arguments: see write_frame_header().
 template <class Simt>
 TAUT_DEVICE void seal_frame(const Simt& simt, const FrameSeal& seal, std::uint64_t stored_bytes,
                             std::uint32_t* header) {
-  const bool refused = seal.of_sum && seal.scratch->opened.total.status != 0;
+  const bool refused = seal.is_sum && seal.scratch->opened.total.status != 0;
   if (seal.frame != nullptr && !refused)
     write_frame_header(simt, seal, may_be_stored(simt, seal), stored_bytes, header);
   end_call(simt, *seal.scratch, seal.result);

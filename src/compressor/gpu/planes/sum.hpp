@@ -1,8 +1,8 @@
-// Kernel that adds up to 8 frames or slots without decoding them: a thread block adds the records of one
-// chunk, difference by difference. The kernel of sum_exact.hpp adds their runs and layers. Writes the same
-// bytes as sum.cpp and general.cpp. A thread has four blocks of a chunk, side by side in each record, so that
-// the work that is done once a thread (heads, tables, places) is shared by 32 values. Chunks whose records
-// are all simple are usual. The code for other chunks uses rolled loops and arrays in local memory
+// The kernel that adds up to 8 frames or slots without decoding them: a thread block adds the records of one
+// chunk, difference by difference. The kernel of sum_exact.hpp merges their runs and raw layers. Writes the
+// same bytes as sum.cpp and general.cpp. A thread has four blocks of a chunk, side by side in each record, so
+// that the work that is done once a thread (heads, tables, places) is shared by 32 values. Chunks whose
+// records are all simple are usual. The code for other chunks uses rolled loops and arrays in local memory
 // (keep_in_memory), so that it does not raise the number of registers of the kernel.
 #pragma once
 
@@ -99,7 +99,7 @@ class ChunkAdder {
   // Returns true if no record of the chunk has runs or layers, and no frame is stored.
   TAUT_DEVICE bool is_simple() const {
     const Operands& all = shared_.operands;
-    return all.stored == 0 && (all.flags & (has_runs | has_layers)) == 0;
+    return all.stored_sources == 0 && (all.flags & (has_runs | has_layers)) == 0;
   }
 
   // Reads simple records, two at a time, and finds this thread's blocks in each. An empty record follows the
@@ -113,7 +113,7 @@ class ChunkAdder {
       reader_a.read_widths();
       Reader reader_b(group_, b, shared_.heads[k + 1], shared_.n, 0);
       reader_b.read_widths();
-      raise_greatest_width(a.widths, b.widths);
+      raise_max_width(a.widths, b.widths);
       if (!read_rests(group_, reader_a, reader_b)) return false;
       placed(k) = {a.blocks_at, a.widths};
       placed(k + 1) = {b.blocks_at, b.widths};
@@ -129,7 +129,7 @@ class ChunkAdder {
       ParsedRecord<T> r;
       if (!read(k, r)) return false;
       placed(k) = {r.blocks_at, r.widths};
-      raise_greatest_width(r.widths, 0);
+      raise_max_width(r.widths, 0);
     }
     group_.simt().barrier();
     return true;
@@ -137,14 +137,14 @@ class ChunkAdder {
 
   // Raises the greatest width of the chunk to that of this warp's blocks in two records. The caller waits at
   // a barrier before it reads the width. Called by whole warps.
-  TAUT_DEVICE void raise_greatest_width(std::uint32_t a, std::uint32_t b) {
+  TAUT_DEVICE void raise_max_width(std::uint32_t a, std::uint32_t b) {
     std::uint32_t greatest = 0;
     for (unsigned i = 0; i < Group::blocks_per_thread; ++i) {
       greatest = width_at(a, i) > greatest ? width_at(a, i) : greatest;
       greatest = width_at(b, i) > greatest ? width_at(b, i) : greatest;
     }
     greatest = group_.simt().reduce_max(greatest);
-    if (group_.lane() == 0) group_.simt().atomic_max(&shared_.greatest_width, greatest);
+    if (group_.lane() == 0) group_.simt().atomic_max(&shared_.max_width, greatest);
   }
 
   // Reads the record of source k, of whose runs it checks neither the number nor the values. Returns false if
@@ -168,9 +168,9 @@ class ChunkAdder {
 
   // Adds the blocks plane by plane. All warps take the same way, because there are barriers on it.
   TAUT_DEVICE void add_planes() {
-    const unsigned coded = shared_.operands.coded;
+    const unsigned coded = shared_.operands.coded_records;
     const unsigned carries = coded > 1 ? 32 - group_.simt().leading_zeros(coded - 1u) : 0;
-    const unsigned rows = rows_of<std::int32_t>(group_.simt(), shared_.greatest_width + carries);
+    const unsigned rows = rows_of<std::int32_t>(group_.simt(), shared_.max_width + carries);
     if (rows == 1) {
       add_rows<1>();
     } else if (rows == 2) {
@@ -193,7 +193,7 @@ class ChunkAdder {
       sum.add(group_.simt(), {group_.simt().global(head.words.data), 0}, own.blocks_at, own.widths);
       widths = own.widths;
     }
-    if (shared_.operands.coded > 1) widths = sum.widths(group_.simt());
+    if (shared_.operands.coded_records > 1) widths = sum.widths(group_.simt());
     const PlanesPlan plan = plan_planes(group_, widths, blocks(), false);
     // A sum of zeros has no record, unless its form has to be kept.
     const bool empty =
@@ -297,10 +297,11 @@ class ChunkAdder {
   }
 
   // Places the record of the chunk, and leaves its exact values to the next kernel. Returns where its planes
-  // go, or null if the frame has no room for the record. `any`: the chunk has a record. Takes one barrier.
-  TAUT_DEVICE std::uint32_t* place_record(std::uint32_t plane_bytes, bool any) {
+  // go, or null if the frame has no room for the record. `has_record`: the chunk has a record. Takes one
+  // barrier.
+  TAUT_DEVICE std::uint32_t* place_record(std::uint32_t plane_bytes, bool has_record) {
     const Sink sink = behind_lags(job_.sink, total_);
-    const std::uint32_t words = saturated((plane_bytes + (any ? exact_bytes() : 0) + 3) / 4);
+    const std::uint32_t words = saturated((plane_bytes + (has_record ? exact_bytes() : 0) + 3) / 4);
     if (group_.thread() == 0) publish_own_size(group_.simt(), sink, shared_.chunk, words);
     if (group_.thread() < warp_lanes) {
       const std::uint64_t at = place_in_sink(group_.simt(), sink, shared_.chunk, words);
@@ -318,9 +319,9 @@ class ChunkAdder {
   }
 
   // Places the record whose planes are in shared memory, and copies them there.
-  TAUT_DEVICE void store_record(const PlanesPlan& plan, bool any) {
-    const std::uint32_t bytes = any ? plan.bytes() : 0;
-    std::uint32_t* const to = place_record(bytes, any);
+  TAUT_DEVICE void store_record(const PlanesPlan& plan, bool has_record) {
+    const std::uint32_t bytes = has_record ? plan.bytes() : 0;
+    std::uint32_t* const to = place_record(bytes, has_record);
     if (to != nullptr) copy_words(group_, shared_.record, bytes / 4, to);
   }
 

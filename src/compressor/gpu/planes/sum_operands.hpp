@@ -22,12 +22,12 @@ inline constexpr unsigned resident_sum_blocks = 10;  // number of blocks of the 
 
 // Properties of a chunk's records in all sources together.
 struct Operands {
-  bool good;            // the heads of all records are valid
-  bool alike;           // all records have the predictor of the sum
-  std::uint8_t flags;   // flags of all records, combined by or
-  std::uint8_t stored;  // number of sources with uncompressed values, each of which is added as a layer
-  std::uint8_t coded;   // number of records with planes
-  std::uint8_t form;    // flags `wide` and `large` of the sum
+  bool good;                    // the heads of all records are valid
+  bool alike;                   // all records have the predictor of the sum
+  std::uint8_t flags;           // flags of all records, combined by or
+  std::uint8_t stored_sources;  // sources with uncompressed values, each of which is added as a raw layer
+  std::uint8_t coded_records;   // number of records with planes
+  std::uint8_t form;            // flags `wide` and `large` of the sum
 };
 
 // Place of a thread's blocks in a record, and their widths (packed_widths.hpp).
@@ -40,8 +40,8 @@ struct SumShared {
   BlockGroupShared block_group;
   OpenedSources opened;
   std::uint32_t chunk, n, record_at;  // n: number of values in the chunk
-  std::uint32_t runs, layers;         // of all records
-  std::uint32_t greatest_width;       // of any block in any record of the chunk
+  std::uint32_t runs, layers;         // numbers of runs and raw layers of all records
+  std::uint32_t max_width;            // of any block in any record of the chunk
   std::int64_t base;                  // of the sum
   Operands operands;
   RecordHead heads[max_sources];
@@ -52,7 +52,7 @@ struct SumShared {
   };
 };
 
-// Returns `sink` without the lags at the start of its frame, for which it has room.
+// Returns `sink` with index and records moved past the lags of its frame, for which it has room.
 TAUT_DEVICE Sink behind_lags(Sink sink, const OpenFrame& frame) {
   const unsigned lags = frame.prediction.lags.n;
   sink.index += lags;
@@ -97,8 +97,8 @@ TAUT_DEVICE void find_records(const Simt& simt, const SumJob<T>& job, std::uint3
       left < chunk_values ? static_cast<std::uint32_t>(left) : static_cast<std::uint32_t>(chunk_values);
   shared.base = static_cast<std::int32_t>(base);
   shared.runs = 0;
-  shared.layers = all.stored;
-  shared.greatest_width = 0;
+  shared.layers = all.stored_sources;
+  shared.max_width = 0;
   shared.operands = all;
 }
 

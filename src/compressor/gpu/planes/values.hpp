@@ -12,8 +12,8 @@
 
 namespace taut::planes::cuda {
 
-// Rounding: a number plus 0x1.8p52 (of floats: 0x1.8p23) is rounded to the nearest integer, ties to even, and
-// the lowest bits of the sum are that integer. Returns it for such a sum.
+// Returns the integer in a number that was rounded by adding 0x1.8p52: the addition rounds to the nearest
+// integer, ties to even, and leaves it in the lowest bits of the sum. float32 uses 0x1.8p23 alike.
 TAUT_DEVICE std::int64_t integer_in(double shifted) {
   return static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(shifted) -
                                    std::bit_cast<std::uint64_t>(0x1.8p52));
@@ -24,6 +24,7 @@ TAUT_DEVICE BitsOf<T> bits_of(T value) {
   return std::bit_cast<BitsOf<T>>(value);
 }
 
+// Returns the multiple of the step that q stands for, rounded to T.
 template <class T>
 TAUT_DEVICE T multiple(std::int64_t q, double step) {
   return static_cast<T>(static_cast<double>(q) * step);
@@ -64,7 +65,7 @@ struct LargeRange {
   double reciprocal;
   ComputedIn<T> bound;
 
-  static LargeRange of(const Quantiser<T>& z) {
+  static LargeRange make(const Quantiser<T>& z) {
     const double exact = std::min(z.bound, static_cast<double>(z.step));
     auto bound = static_cast<ComputedIn<T>>(exact);
     if (bound > exact) bound = std::nextafter(bound, ComputedIn<T>{0});
@@ -102,12 +103,12 @@ TAUT_DEVICE bool quantise_large(T x, const Quantiser<T>& z, const LargeRange<T>&
 template <class T, std::size_t N>
 TAUT_DEVICE bool has_no_packed(const T (&x)[N], const Quantiser<T>& z) {
   using Word = typename NumberRange<T>::Word;
-  Word least = ~Word{0};
+  Word min_twice = ~Word{0};
   for (unsigned i = 0; i < N; ++i) {
     const Word twice = std::bit_cast<Word>(x[i]) * 2 - 1;
-    least = twice < least ? twice : least;
+    min_twice = twice < min_twice ? twice : min_twice;
   }
-  return least >= 2 * NumberRange<T>::least - 1 && z.step < safe_step_limit<T>;
+  return min_twice >= 2 * NumberRange<T>::least - 1 && z.step < safe_step_limit<T>;
 }
 
 // Returns the value that a decoder restores: the multiple of its integer, or the value itself if it is sent
@@ -128,7 +129,7 @@ TAUT_DEVICE T value_as_decoded(T x, const Quantiser<T>& z, const LargeRange<T>& 
   return s < 0x1p52 && s > -0x1p52 ? static_cast<T>(rint(s) * step) : x;
 }
 
-// Same as on_grid() of quantiser.hpp.
+// Returns true if a value is a multiple of the step, q times it, as on_grid() of quantiser.hpp does.
 template <class T>
 TAUT_DEVICE bool is_multiple(T value, double step, std::int64_t& q) {
   const double s = static_cast<double>(value) / step;

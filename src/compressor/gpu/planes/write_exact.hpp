@@ -9,13 +9,15 @@
 
 namespace taut::planes::cuda {
 
+// Greatest number of runs of a chunk: with more, the chunk is a raw layer.
 template <class T>
-inline constexpr unsigned most_runs = chunk_values * sizeof(T) / run_bytes_of<T>(false);
+inline constexpr unsigned max_runs = chunk_values * sizeof(T) / run_bytes_of<T>(false);
 
 template <class T>
 struct RunsShared {
-  std::uint8_t marked[chunk_blocks], continues[chunk_blocks];  // a bit for each value
-  std::uint16_t lasts[most_runs<T>];                           // last place of each run, by the run's rank
+  std::uint8_t marked[chunk_blocks];     // a bit for each value that is stored exactly
+  std::uint8_t continues[chunk_blocks];  // a bit for each value that continues the run of the value before it
+  std::uint16_t lasts[max_runs<T>];      // last place of each run, by the run's rank
 
   // Return a bit for each of the eight values of thread t: values that begin a run, and values that end one.
   TAUT_DEVICE std::uint32_t starts_of(unsigned t) const { return marked[t] & ~std::uint32_t{continues[t]}; }
@@ -25,18 +27,19 @@ struct RunsShared {
   }
 };
 
+// Numbers of runs, computed before the runs are written.
 struct RunsPlan {
-  std::uint32_t rank = 0;  // number of runs that start before this thread's values
-  std::uint32_t count = 0;
+  std::uint32_t rank = 0;   // number of runs that start before this thread's values
+  std::uint32_t count = 0;  // number of all runs
 };
 
 // Values of a thread, in memory of the GPU.
 template <class T>
 struct ThreadValues {
   const T* from;
-  unsigned values;
+  unsigned count;
 
-  TAUT_DEVICE T operator[](unsigned i) const { return i < values ? from[i] : T{}; }
+  TAUT_DEVICE T operator[](unsigned i) const { return i < count ? from[i] : T{}; }
 };
 
 // Returns a bit for each value behind the first whose bits equal those of the value before it.
@@ -76,7 +79,7 @@ TAUT_DEVICE RunsPlan plan_runs(BlockGroup<Simt>& block_group, RunsShared<T>& sha
   block_group.simt().barrier();
   const std::uint32_t last_marked = t > 0 ? shared.marked[t - 1] >> 7 : 0;
   T x[block_values];
-  load_block(from.from, from.values, x);
+  load_block(from.from, from.count, x);
   const std::uint32_t repeats = repeats_in(x) | static_cast<std::uint32_t>(bits_of(x[0]) == bits_of(before)),
                       continues = repeats & marked & (marked << 1 | last_marked);
   shared.continues[t] = static_cast<std::uint8_t>(continues);
@@ -121,7 +124,7 @@ TAUT_DEVICE void write_runs(BlockGroup<Simt>& block_group, RunsShared<T>& shared
   if (block_group.thread() == 0 && plan.count * halves % 2 != 0) runs[plan.count * halves] = 0;
 }
 
-// Writes a record of one layer. Neighbouring threads have neighbouring values.
+// Writes a record of one raw layer. Neighbouring threads have neighbouring values.
 template <class T, class Simt>
 TAUT_DEVICE void write_layer(const BlockGroup<Simt>& block_group, const Quantiser<T>& z,
                              const LargeRange<T>& range, std::uint32_t n, const T* x, std::uint32_t* record) {

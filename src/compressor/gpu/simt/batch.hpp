@@ -10,9 +10,9 @@
 
 namespace taut::cuda {
 
-inline constexpr unsigned most_items = 8;
+inline constexpr unsigned max_items = 8;  // items of a launch
 
-// Thread of an item, whose blocks begin at block `first` of the launch.
+// A thread that works for an item. The blocks of the item begin at block `first` of the launch.
 template <class Simt>
 class ItemThread : public Simt {
  public:
@@ -27,8 +27,8 @@ class ItemThread : public Simt {
 template <class Kernel>
 struct BatchKernel {
   struct Job {
-    typename Kernel::Job items[most_items];
-    std::uint32_t ends[most_items];  // number of blocks of the items up to this one
+    typename Kernel::Job items[max_items];
+    std::uint32_t ends[max_items];  // number of blocks of the items up to this one
   };
   static_assert(sizeof(Job) <= 4096, "more than the parameters of a kernel may take");
   using Shared = typename Kernel::Shared;
@@ -43,7 +43,7 @@ struct BatchKernel {
   }
 };
 
-// Launcher (compressor/gpu/planes/calls.hpp) that collects the launches of up to most_items calls and
+// A Launcher (compressor/gpu/planes/calls.hpp) that collects the launches of up to max_items calls and
 // launches them together. begin_item() precedes the launches of each item, launch_all() follows those of the
 // last one. An item may lack kernels that the others have.
 template <class Launcher>
@@ -56,12 +56,12 @@ class BatchLauncher {
   template <class Kernel>
   void launch(unsigned blocks, const typename Kernel::Job& job) {
     std::size_t i = next_;
-    while (i < steps_.size() && typeid(*steps_[i]) != typeid(StepOf<Kernel>)) ++i;
-    if (i == steps_.size()) {  // no item before had this kernel here
+    while (i < steps_.size() && typeid(*steps_[i]) != typeid(KernelStep<Kernel>)) ++i;
+    if (i == steps_.size()) {  // no earlier item had this kernel here
       i = next_;
-      steps_.insert(steps_.begin() + static_cast<std::ptrdiff_t>(i), std::make_unique<StepOf<Kernel>>());
+      steps_.insert(steps_.begin() + static_cast<std::ptrdiff_t>(i), std::make_unique<KernelStep<Kernel>>());
     }
-    static_cast<StepOf<Kernel>&>(*steps_[i]).add(blocks, job);
+    static_cast<KernelStep<Kernel>&>(*steps_[i]).add(blocks, job);
     next_ = i + 1;
   }
 
@@ -71,6 +71,7 @@ class BatchLauncher {
   }
 
  private:
+  // A launch of one kernel for several items. Items meet at the steps that have the same kernel.
   struct Step {
     Step() = default;
     Step(const Step&) = delete;
@@ -79,7 +80,7 @@ class BatchLauncher {
   };
 
   template <class Kernel>
-  class StepOf final : public Step {
+  class KernelStep final : public Step {
    public:
     void add(unsigned blocks, const typename Kernel::Job& job) {
       blocks_ += blocks;
@@ -98,7 +99,7 @@ class BatchLauncher {
 
   Launcher& launcher_;
   std::vector<std::unique_ptr<Step>> steps_;
-  std::size_t next_ = 0;  // the next kernel of the item is among the steps from this one on
+  std::size_t next_ = 0;  // index of the first step that can have the item's next kernel
 };
 
 }  // namespace taut::cuda

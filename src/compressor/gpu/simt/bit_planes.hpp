@@ -1,11 +1,11 @@
-// Transposition of eight integers in a thread's registers to their bit planes, and back; masks of bytes.
+// Transposes eight integers in a thread's registers to their bit planes, and back; masks of bytes.
 #pragma once
 
 #include "compressor/gpu/simt/simt.hpp"
 
 namespace taut::cuda {
 
-inline constexpr unsigned side = 8;  // rows and columns of a bit matrix
+inline constexpr unsigned matrix_side = 8;  // rows and columns of a bit matrix
 
 // Eight bit planes of eight integers, the lowest first: one byte for each plane, whose bit j is that of
 // integer j.
@@ -18,13 +18,13 @@ struct ByteRow {
   std::uint32_t even, odd;
 };
 
-// One step of a transposition: exchanges the bits above the diagonal in `a` with the bits below the diagonal
-// in `b`.
-template <unsigned By, class Simt>
+// Does one step of a transposition: exchanges the bits above the diagonal in `a` with the bits below the
+// diagonal in `b`, which are `Distance` places apart.
+template <unsigned Distance, class Simt>
 TAUT_DEVICE void swap_off_diagonal(const Simt& simt, std::uint32_t& a, std::uint32_t& b) {
-  constexpr std::uint32_t lower = By == 1 ? 0x55555555 : By == 2 ? 0x33333333 : 0x0F0F0F0F;
-  const std::uint32_t row = simt.bit_select(lower, a, b << By);
-  b = simt.bit_select(lower, a >> By, b);
+  constexpr std::uint32_t lower = Distance == 1 ? 0x55555555 : Distance == 2 ? 0x33333333 : 0x0F0F0F0F;
+  const std::uint32_t row = simt.bit_select(lower, a, b << Distance);
+  b = simt.bit_select(lower, a >> Distance, b);
   a = row;
 }
 
@@ -40,6 +40,7 @@ TAUT_DEVICE ByteRow to_bytes(const Simt& simt, PlaneRow x) {
   swap_off_diagonal<1>(simt, y.even, y.odd);
   return y;
 }
+// Transposes in the other direction.
 template <class Simt>
 TAUT_DEVICE PlaneRow to_planes(const Simt& simt, ByteRow y) {
   swap_off_diagonal<1>(simt, y.even, y.odd);
@@ -52,9 +53,9 @@ TAUT_DEVICE PlaneRow to_planes(const Simt& simt, ByteRow y) {
 
 // Returns byte `row` of each of eight integers.
 template <class Simt, class Int>
-TAUT_DEVICE ByteRow byte_row(const Simt& simt, const Int (&d)[side], unsigned row) {
-  std::uint32_t half[side];
-  for (unsigned i = 0; i < side; ++i) half[i] = static_cast<std::uint32_t>(d[i] >> (row / 4 * 32));
+TAUT_DEVICE ByteRow byte_row(const Simt& simt, const Int (&d)[matrix_side], unsigned row) {
+  std::uint32_t half[matrix_side];
+  for (unsigned i = 0; i < matrix_side; ++i) half[i] = static_cast<std::uint32_t>(d[i] >> (row / 4 * 32));
   const std::uint32_t pair = row % 4 | (4 + row % 4) << 4;
   const auto four = [&](unsigned first) {
     return simt.permute_bytes(simt.permute_bytes(half[first], half[first + 2], pair),
@@ -67,12 +68,12 @@ TAUT_DEVICE ByteRow byte_row(const Simt& simt, const Int (&d)[side], unsigned ro
 template <class Word, class Simt>
 TAUT_DEVICE Word integer_of(const Simt& simt, const ByteRow (&rows)[sizeof(Word)], unsigned i) {
   const unsigned at = i / 2;
-  const auto of_row = [&](unsigned row) { return i % 2 == 0 ? rows[row].even : rows[row].odd; };
+  const auto half_row = [&](unsigned row) { return i % 2 == 0 ? rows[row].even : rows[row].odd; };
   if constexpr (sizeof(Word) == 1) {
-    return static_cast<Word>(of_row(0) >> (8 * at));
+    return static_cast<Word>(half_row(0) >> (8 * at));
   } else {
     const auto half = [&](unsigned row) {
-      return simt.permute_bytes(of_row(row), of_row(row + 1), at | (4 + at) << 4);
+      return simt.permute_bytes(half_row(row), half_row(row + 1), at | (4 + at) << 4);
     };
     Word word = static_cast<Word>(half(0));
     for (unsigned row = 0; sizeof(Word) > 2 && row < sizeof(Word); row += 4) {

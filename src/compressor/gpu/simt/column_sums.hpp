@@ -4,7 +4,7 @@
 // kernels are launched for each lag: totals of segments, prefix of each segment, sums. The kernels return at
 // once if the frame does not have the lag.
 //
-// Job is what a codec provides:
+// Job is the argument of the kernels. A codec defines it, with these members:
 //   Word                   type of the words; Sum: unsigned type that holds sums modulo 2^(bits of a word)
 //   words, count           the words; fewer than 2^32
 //   totals                 one Sum for each thread of the kernels
@@ -19,13 +19,14 @@
 
 namespace taut::cuda {
 
-inline constexpr unsigned columns_threads = 256;
-inline constexpr std::uint64_t columns_values = 16;  // least number of values that justifies a thread
-inline constexpr std::uint64_t most_columns_blocks = 1024;
+inline constexpr unsigned columns_threads = 256;            // threads of a block
+inline constexpr std::uint64_t min_values_per_thread = 16;  // with fewer values, fewer threads are started
+inline constexpr std::uint64_t max_columns_blocks = 1024;
 
+// Returns the number of blocks of each kernel for `count` words.
 inline std::uint32_t columns_blocks(std::uint64_t count) {
-  const std::uint64_t blocks = count / (columns_threads * columns_values);
-  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(blocks, 1, most_columns_blocks));
+  const std::uint64_t blocks = count / (columns_threads * min_values_per_thread);
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(blocks, 1, max_columns_blocks));
 }
 
 // Calls work(i) for every word i of a job of `count` words, on `blocks` blocks of a kernel.
@@ -57,7 +58,7 @@ class Columns {
   // Calls work(w, first, n) for every unit w of this thread, which has n words from `first` on, at intervals
   // of a lag.
   template <class Simt, class Work>
-  TAUT_DEVICE void share(const Simt& simt, const Job& job, const Work& work) const {
+  TAUT_DEVICE void each_unit(const Simt& simt, const Job& job, const Work& work) const {
     for (std::uint32_t w = simt.block() * columns_threads + simt.thread(); w < segments_ * lag_;
          w += job.blocks * columns_threads) {
       const std::uint32_t first = w / lag_ * rows_ * lag_ + w % lag_;
@@ -67,7 +68,7 @@ class Columns {
   }
 
  private:
-  std::uint32_t count_, lag_ = 1, rows_ = 0, segments_ = 0;
+  std::uint32_t count_, lag_ = 1, rows_ = 0, segments_ = 0;  // rows_: rows of a segment
 };
 
 inline constexpr unsigned rows_at_once = 8;
@@ -88,9 +89,9 @@ TAUT_DEVICE void down_column(const typename Job::Word* words, std::uint32_t firs
 struct ColumnsShared {};
 
 // Kernel 1: writes the total of each unit, if there are several segments.
-template <class J>
+template <class JobType>
 struct ColumnTotals {
-  using Job = J;
+  using Job = JobType;
   using Shared = ColumnsShared;
   static constexpr BlockShape shape{columns_threads, 6};
 
@@ -98,7 +99,7 @@ struct ColumnTotals {
   TAUT_DEVICE static void run(Simt simt, Shared&, const Job& job) {
     const Columns<Job> columns(job);
     if (columns.segments() < 2) return;
-    columns.share(simt, job, [&](std::uint32_t w, std::uint32_t first, std::uint32_t n) {
+    columns.each_unit(simt, job, [&](std::uint32_t w, std::uint32_t first, std::uint32_t n) {
       typename Job::Sum total = 0;
       down_column<Job>(job.words, first, n, columns.lag(),
                        [&](std::uint32_t, typename Job::Sum q) { total += q; });
@@ -109,9 +110,9 @@ struct ColumnTotals {
 
 // Kernel 2: replaces each total by the sum of the totals of the preceding segments. A warp processes a
 // column.
-template <class J>
+template <class JobType>
 struct ColumnCarries {
-  using Job = J;
+  using Job = JobType;
   using Shared = ColumnsShared;
   static constexpr BlockShape shape{columns_threads, 6};
 
@@ -141,16 +142,16 @@ struct ColumnCarries {
 };
 
 // Kernel 3: replaces each word by the sum of the words of its column up to it.
-template <class J>
+template <class JobType>
 struct ColumnSums {
-  using Job = J;
+  using Job = JobType;
   using Shared = ColumnsShared;
   static constexpr BlockShape shape{columns_threads, 6};
 
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared&, const Job& job) {
     const Columns<Job> columns(job);
-    columns.share(simt, job, [&](std::uint32_t w, std::uint32_t first, std::uint32_t n) {
+    columns.each_unit(simt, job, [&](std::uint32_t w, std::uint32_t first, std::uint32_t n) {
       typename Job::Sum sum = columns.segments() < 2 ? 0 : job.totals[w];
       down_column<Job>(job.words, first, n, columns.lag(), [&](std::uint32_t i, typename Job::Sum q) {
         sum += q;

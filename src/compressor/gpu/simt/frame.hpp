@@ -7,6 +7,7 @@
 namespace taut::cuda {
 
 inline constexpr unsigned header_words = frame_header_bytes / 4;
+inline constexpr std::uint32_t frame_magic = 0x54554154;  // the first word of a header: the text "TAUT"
 
 // Tables for the CRC-32C of a header, which is linear in the header's bits: the contribution of each bit, and
 // the CRC of a header of zeros.
@@ -36,7 +37,8 @@ struct alignas(ChunkState) ScratchHead {
   HeaderCrc crc;
 };
 
-// Result of a call, in memory that the GPU writes and the host may poll: `done` is written last.
+// Result of a call, the layout of TAUT_Cuda_result, in memory that the GPU writes and the host may poll:
+// `done` is written last.
 struct CallResult {
   std::uint64_t bytes;
   std::uint32_t status;
@@ -71,7 +73,8 @@ TAUT_DEVICE std::uint32_t header_crc(const Simt& simt, const HeaderCrc& crc, con
 
 constexpr std::uint32_t code(Status status) { return static_cast<std::uint32_t>(status); }
 
-// Status of a frame that only the host can read, such as a frame with a checksum of its payload.
+// Status of a frame that only the host can read, such as a frame with a checksum of its payload:
+// TAUT_ERR_CUDA_NEEDS_HOST of taut_cuda.h.
 inline constexpr std::uint32_t needs_host = 120;
 
 // Accessors to the fields of a header: docs/spec/frame.md.
@@ -112,7 +115,7 @@ TAUT_DEVICE std::uint32_t check_header(const Simt& simt, const HeaderCrc& crc, c
   if (readable < frame_header_bytes) return code(Status::corrupt_frame);
   const HeaderView h{frame};
   const bool whole = header_crc(simt, crc, frame) == frame[header_words - 1];
-  if (!whole || frame[0] != 0x54554154) return code(Status::corrupt_frame);
+  if (!whole || frame[0] != frame_magic) return code(Status::corrupt_frame);
   if (h.version() != frame_version) return code(Status::unsupported_version);
   if (h.malformed(readable)) return code(Status::corrupt_frame);
   if (h.has(FrameHeader::failed)) return code(Status::peer_failed);
@@ -127,7 +130,7 @@ TAUT_DEVICE void write_header(const Simt& simt, const HeaderCrc& crc, std::uint3
                               std::uint64_t payload_bytes, std::uint32_t* frame, const ResultPlace& result) {
   const unsigned lane = simt.thread() % warp_lanes;
   if (lane == 0) {
-    header[8] = static_cast<std::uint32_t>(payload_bytes);
+    header[8] = static_cast<std::uint32_t>(payload_bytes);  // HeaderView::payload_bytes()
     header[9] = static_cast<std::uint32_t>(payload_bytes >> 32);
     result.at->bytes = frame_header_bytes + payload_bytes;
   }
@@ -153,7 +156,7 @@ TAUT_DEVICE std::uint32_t arrive(const Simt& simt, Control& control, bool ordere
   return simt.atomic_add(&control.done, 1);
 }
 
-// Same as above, in a kernel of `blocks` blocks. Returns true in the first warp of the block that arrives
+// Calls arrive() in a kernel of `blocks` blocks. Returns true in the first warp of the block that arrives
 // last; the writes of all blocks that arrived `ordered` are visible to this warp.
 template <class Simt>
 TAUT_DEVICE bool arrives_last(const Simt& simt, Control& control, std::uint32_t blocks) {

@@ -52,10 +52,10 @@ struct HipThread : BitOperations {
     return wavefront::shuffle_up(HipThread{}, v, by);
   }
   __device__ static std::uint32_t reduce_max(std::uint32_t v) {
-    return wavefront::reduce(HipThread{}, v, wavefront::Greater{});
+    return wavefront::reduce(HipThread{}, v, wavefront::Max{});
   }
   __device__ static std::uint32_t reduce_or(std::uint32_t v) {
-    return wavefront::reduce(HipThread{}, v, wavefront::Either{});
+    return wavefront::reduce(HipThread{}, v, wavefront::BitOr{});
   }
   template <class V>
   __device__ static V reduce_add(V v) {

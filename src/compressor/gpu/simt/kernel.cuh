@@ -39,20 +39,21 @@ __global__ void __launch_bounds__(Kernel::shape.threads, launch_bound(Kernel::sh
 }
 
 // Entry of the list of all kernels that this library can launch.
-struct Listed {
-  explicit Listed(const void* function) : kernel(function), next(first) { first = this; }
+struct ListedKernel {
+  explicit ListedKernel(const void* function) : kernel(function), next(first) { first = this; }
 
   const void* kernel;
-  const Listed* next;
-  static inline constinit const Listed* first = nullptr;
+  const ListedKernel* next;
+  static inline constinit const ListedKernel* first = nullptr;
 };
 template <class Kernel>
-inline const Listed listed{reinterpret_cast<const void*>(entry<Kernel>)};
+inline const ListedKernel listed_kernel{reinterpret_cast<const void*>(entry<Kernel>)};
 
-// Launches a kernel. Returns the error of this launch: cudaGetLastError would return earlier errors too.
+// Launches a kernel, and thereby puts it on the list. Returns the error of this launch: cudaGetLastError would
+// return earlier errors too.
 template <class Kernel>
 cudaError_t launch(unsigned blocks, const typename Kernel::Job& job, cudaStream_t stream) {
-  static_cast<void>(&listed<Kernel>);
+  static_cast<void>(&listed_kernel<Kernel>);
   void* arguments[] = {const_cast<typename Kernel::Job*>(&job)};
   return cudaLaunchKernel(entry<Kernel>, dim3(blocks), dim3(Kernel::shape.threads), arguments, 0, stream);
 }
@@ -64,8 +65,8 @@ cudaError_t load() {
   return cudaFuncGetAttributes(&attributes, entry<Kernel>);
 }
 
-constexpr unsigned local_bytes =
-    1024;  // of a thread; no kernel of this library needs more (ctest -R cuda.nvcc)
+// Bytes of local memory of a thread. No kernel of this library needs more (ctest -R cuda.nvcc).
+constexpr unsigned local_bytes = 1024;
 
 // Kernel that only uses local memory, so that the driver allocates it.
 template <unsigned bytes>
@@ -84,7 +85,7 @@ cudaError_t load_all(cudaStream_t stream) {
   void* load = nullptr;
   if (cudaGetDriverEntryPointByVersion("cuFuncLoad", &load, 12040, cudaEnableDefault, &answer) != cudaSuccess)
     cudaGetLastError();
-  for (const Listed* one = Listed::first; one != nullptr; one = one->next) {
+  for (const ListedKernel* one = ListedKernel::first; one != nullptr; one = one->next) {
     cudaFuncAttributes attributes;
     cudaFunction_t function = nullptr;
     cudaError_t error = cudaFuncGetAttributes(&attributes, one->kernel);

@@ -7,6 +7,7 @@
 
 namespace taut::cuda {
 
+// The 16 bytes that one instruction loads or stores.
 struct alignas(16) Quad {
   std::uint32_t words[4];
 };
@@ -50,7 +51,7 @@ TAUT_DEVICE void load_block(const T* from, unsigned values, T (&x)[N]) {
 // time, because registers are scarce.
 template <class T, std::size_t N, class Combine>
 TAUT_DEVICE void combine_block(const T* from, unsigned values, T (&x)[N], const Combine& combine) {
-  constexpr unsigned each = sizeof(T) == 8 ? 2 : 4;
+  constexpr unsigned each = sizeof(T) == 8 ? 2 : 4;  // values of a load
   if (by_quads<T, N>(from, values)) {
     struct alignas(each * sizeof(T)) Some {
       T values[each];

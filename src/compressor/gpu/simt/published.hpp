@@ -1,12 +1,13 @@
-// Object that one thread block publishes in scratch memory, so that the other blocks of its kernel need not
-// compute it. Each word carries the launch number, as the sizes of chunks do (sink.hpp). No block waits for
-// the object: a block that finds a word of another launch computes the object itself.
+// Publishes an object: one thread block stores it in scratch memory, so that the other blocks of its kernel
+// need not compute it. Each word carries the launch number, as the sizes of chunks do (sink.hpp). No block
+// waits for the object: a block that finds a word of another launch computes the object itself.
 #pragma once
 
 #include "compressor/gpu/simt/frame.hpp"
 
 namespace taut::cuda {
 
+// Returns the number of 32-bit words of an object.
 template <class V>
 constexpr unsigned words_of() {
   static_assert(sizeof(V) % sizeof(std::uint32_t) == 0);

@@ -6,7 +6,7 @@
 //   thread(), block()             index of this thread in its block, index of the block in the grid
 //   ballot(b), shuffle(v, lane), shuffle_up(v, by), reduce_max(v), reduce_or(v), reduce_add(v),
 //   inclusive_sum(v)              over the 32 lanes of a warp, all of which call; inclusive_sum: over the
-//                                 lanes up to this one
+//                                 lanes up to this one. v is a number of 32 or 64 bits
 //   barrier(), barrier_any(b)     over all threads of the block
 //   sync_warp()                   orders the writes of a warp's lanes to shared memory
 //   atomic_add(p, v), atomic_max(p, v)

@@ -15,12 +15,12 @@ namespace taut::cuda {
 struct Control {
   std::uint32_t epoch;          // number of earlier launches
   std::uint32_t ticket;         // number of chunks taken so far
-  std::uint32_t coded;          // not 0: some chunk is not a layer
+  std::uint32_t coded;          // not 0: some chunk is not a raw layer
   std::uint32_t failure;        // greatest Status reported
-  std::uint32_t words;          // words of all records
+  std::uint32_t words;          // number of words of all records
   std::uint32_t done;           // number of blocks of the last kernel that have done their part
   std::uint32_t deferred;       // number of chunks that a kernel leaves to the next one
-  std::uint32_t encodes_again;  // not 0: the next kernels encode again, because a record needs another form
+  std::uint32_t encodes_again;  // not 0: later kernels encode again, because a record needs another form
 };
 
 // A chunk that a kernel leaves to the next one.
@@ -29,8 +29,8 @@ struct DeferredChunk {
   std::uint32_t exact_at;  // in a sum: word of the records where the chunk's exact values are stored
 };
 
-// States of a chunk's published word: the words of its own record, or of all records up to this one. The
-// published word has launch (30 bits), state (2 bits), words (32 bits). States of earlier
+// States of a chunk's published word: it counts the words of the chunk's own record, or of all records up to
+// this one. The published word has launch (30 bits), state (2 bits), words (32 bits). States of earlier
 // launches are ignored, so that nothing has to be cleared. Memory that no launch has written has state 0.
 enum PublishedState : std::uint32_t { own_size = 1, inclusive_prefix = 2 };
 
@@ -73,7 +73,7 @@ TAUT_DEVICE std::uint32_t take_chunk(const Simt& simt, const Sink& sink) {
   return sink.slot_words != 0 ? simt.block() : simt.atomic_add(&sink.control->ticket, 1);
 }
 
-// Same as above, called by all threads.
+// Calls take_chunk() in one thread, and returns the chunk to all threads of the block.
 template <class Simt>
 TAUT_DEVICE std::uint32_t take_chunk(const Simt& simt, const Sink& sink, std::uint32_t& shared_word) {
   if (simt.thread() == 0) shared_word = take_chunk(simt, sink);
@@ -101,7 +101,7 @@ TAUT_DEVICE void publish_own_size(const Simt& simt, const Sink& sink, std::uint3
                published_word(sink, chunk == 0 ? inclusive_prefix : own_size, words));
 }
 
-// Sum of 32-bit numbers over a warp's lanes, without a carry lost.
+// Returns the sum of 32-bit numbers over a warp's lanes, in 64 bits.
 template <class Simt>
 TAUT_DEVICE std::uint64_t wide_sum(const Simt& simt, std::uint32_t v) {
   return simt.reduce_add(v & 0xFFFF) + (std::uint64_t{simt.reduce_add(v >> 16)} << 16);
@@ -164,6 +164,7 @@ TAUT_DEVICE std::uint64_t place_in_sink(const Simt& simt, const Sink& sink, std:
   return before;
 }
 
+// Returns true if a record of `words` words at position `at` fits in the frame, or in its slot.
 TAUT_DEVICE bool fits(const Sink& sink, std::uint64_t at, std::uint32_t words) {
   if (sink.slot_words != 0) return words <= sink.slot_words;
   return at <= sink.capacity && words <= sink.capacity - at;

@@ -1,4 +1,4 @@
-// The records that a kernel reads: where they are, in a frame or in slots, and how their words are loaded.
+// Finds the records that a kernel reads, in a frame or in slots, and loads their words.
 #pragma once
 
 #include "compressor/gpu/simt/frame.hpp"
@@ -54,8 +54,8 @@ TAUT_DEVICE bool find_record(const Source& source, std::uint32_t record_words, s
 // multiprocessor, will read. A block makes several trips to memory, one after the other, and too few blocks
 // reside on a multiprocessor to hide them. A trip to the cache takes half as long as one to memory.
 
-inline constexpr unsigned line_words = 32;   // words that one prefetch loads
-inline constexpr unsigned most_lines = 512;  // limit where an index is damaged; more than any record has
+inline constexpr unsigned line_words = 32;  // words that one prefetch loads
+inline constexpr unsigned max_lines = 512;  // no record has as many; a damaged index may name more
 
 // Returns the number of the block that starts when this one ends, if `resident` blocks run on each
 // multiprocessor. Blocks start in the order of their numbers.
@@ -75,7 +75,7 @@ TAUT_DEVICE void prefetch_record(const Simt& simt, const Source& source, std::ui
   const std::uint32_t first = index[i], last = index[i + 1];
   if (first >= last || last > all - before) return;
   const std::uint32_t lines = (last - first + line_words - 1) / line_words,
-                      most = lines < most_lines ? lines : most_lines;
+                      most = lines < max_lines ? lines : max_lines;
   TAUT_ROLLED
   for (std::uint32_t line = simt.thread() % warp_lanes; line < most; line += warp_lanes)
     simt.prefetch(source.frame + before + first + line * line_words);

@@ -18,7 +18,8 @@ struct Scanned {
   V total;   // sum over all threads
 };
 
-// Every member except the trivial accessors is called by all threads alike.
+// Scans and exchanges of `Threads` threads. Every member except the trivial accessors is called by all
+// threads alike.
 template <class Simt, unsigned Threads>
 class ThreadGroup {
  public:
@@ -60,31 +61,31 @@ class ThreadGroup {
   }
   template <class V>
   TAUT_DEVICE V take_previous(V v, V first) {
-    const V of_lane = simt_.shuffle_up(v, 1);
+    const V previous = simt_.shuffle_up(v, 1);
     const V last = warp_total<V>((warp() + warps - 1) % warps);
     round_ ^= 1;
-    return thread() == 0 ? first : lane() == 0 ? last : of_lane;
+    return thread() == 0 ? first : lane() == 0 ? last : previous;
   }
 
   // Returns v of the nearest preceding thread that sets `has`, else 0. Takes three barriers, because it uses
   // the memory of both rounds.
   template <class V>
   TAUT_DEVICE V last_before(V v, bool has) {
-    const std::uint32_t those = simt_.ballot(has);
-    const std::uint32_t below = those & ((std::uint32_t{1} << lane()) - 1);
-    const V of_lane = simt_.shuffle(v, below == 0 ? 0 : 31 - simt_.leading_zeros(below));
-    const V of_warp = simt_.shuffle(v, those == 0 ? 0 : 31 - simt_.leading_zeros(those));
+    const std::uint32_t mask = simt_.ballot(has);
+    const std::uint32_t below = mask & ((std::uint32_t{1} << lane()) - 1);
+    const V last_below = simt_.shuffle(v, below == 0 ? 0 : 31 - simt_.leading_zeros(below));
+    const V last_in_warp = simt_.shuffle(v, mask == 0 ? 0 : 31 - simt_.leading_zeros(mask));
     simt_.barrier();
     if (lane() == 0) {
-      shared_.totals[0][warp()] = static_cast<std::uint64_t>(of_warp);
-      shared_.totals[1][warp()] = those;
+      shared_.totals[0][warp()] = static_cast<std::uint64_t>(last_in_warp);
+      shared_.totals[1][warp()] = mask;
     }
     simt_.barrier();
     V found = 0;
     for (unsigned w = 0; w < warp(); ++w)
       if (shared_.totals[1][w] != 0) found = static_cast<V>(shared_.totals[0][w]);
     simt_.barrier();
-    return below == 0 ? found : of_lane;
+    return below == 0 ? found : last_below;
   }
 
   TAUT_DEVICE bool any(bool b) { return simt_.barrier_any(b); }
@@ -104,7 +105,7 @@ class ThreadGroup {
 
   Simt simt_;
   ThreadGroupShared& shared_;
-  unsigned round_ = 0;
+  unsigned round_ = 0;  // index of the totals that the next call uses
 };
 
 }  // namespace taut::cuda

@@ -37,13 +37,13 @@ TAUT_DEVICE V shuffle_up(const Wave& wave, V v, unsigned by) {
   return shuffle(wave, v, lane < by ? lane : lane - by);
 }
 
-struct Greater {
+struct Max {
   template <class V>
   TAUT_DEVICE V operator()(V a, V b) const {
     return a > b ? a : b;
   }
 };
-struct Either {
+struct BitOr {
   template <class V>
   TAUT_DEVICE V operator()(V a, V b) const {
     return a | b;
@@ -85,8 +85,8 @@ TAUT_DEVICE std::uint32_t permute_bytes(const Wave& wave, std::uint32_t low, std
                                         std::uint32_t selector) {
   const std::uint32_t digits = digits_as_bytes(selector);
   const std::uint32_t bytes = wave.select_bytes(low, high, digits & 0x07070707);
-  const std::uint32_t signs = (bytes >> 7 & 0x01010101) * 0xFF, of_sign = (digits >> 3 & 0x01010101) * 0xFF;
-  return (bytes & ~of_sign) | (signs & of_sign);
+  const std::uint32_t signs = (bytes >> 7 & 0x01010101) * 0xFF, sign_mask = (digits >> 3 & 0x01010101) * 0xFF;
+  return (bytes & ~sign_mask) | (signs & sign_mask);
 }
 
 }  // namespace taut::cuda::wavefront

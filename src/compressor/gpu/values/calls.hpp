@@ -8,43 +8,44 @@
 
 namespace taut::values::cuda {
 
-// values <- values op other.
+// Computes values <- values op other.
 template <class T, class Launcher>
 void combine(Launcher& launcher, T* values, const T* other, std::uint64_t count, Reduction op) {
-  const std::uint32_t blocks = blocks_for<T>(count, most_blocks);
+  const std::uint32_t blocks = blocks_for<T>(count, max_blocks);
   if (blocks > 0) launcher.template launch<CombineKernel<T>>(blocks, {values, other, count, op, blocks});
 }
 
-// result <- (operand 0 op operand 1 op ...) / divisor, in the wider type; the n operands lie one after
-// another.
+// Computes result <- (operand 0 op operand 1 op ...) / divisor, in the wider type; the n operands lie one
+// after another.
 template <class T, class Launcher>
 void combine_widely(Launcher& launcher, const T* operands, std::uint32_t n, T* result, std::uint64_t count,
                     Reduction op, std::uint32_t divisor) {
-  const std::uint32_t blocks = blocks_for<T>(count, most_blocks);
+  const std::uint32_t blocks = blocks_for<T>(count, max_blocks);
   if (blocks > 0)
     launcher.template launch<CombineWidelyKernel<T>>(blocks,
                                                      {operands, n, result, count, op, divisor, blocks});
 }
 
-// values <- values / n.
+// Computes values <- values / n.
 template <class T, class Launcher>
 void divide(Launcher& launcher, T* values, std::uint64_t count, int n) {
-  const std::uint32_t blocks = blocks_for<T>(count, most_blocks);
+  const std::uint32_t blocks = blocks_for<T>(count, max_blocks);
   if (blocks > 0)
     launcher.template launch<DivideKernel<T>>(blocks, {values, count, static_cast<ComputedIn<T>>(n), blocks});
 }
 
 // Memory of a call of range(): one range for each thread block.
-inline constexpr std::size_t range_scratch_bytes = most_range_blocks * sizeof(Extremes);
+inline constexpr std::size_t range_scratch_bytes = max_range_blocks * sizeof(Extremes);
 
 // Finds the range of `values`, without values that equal `fill` as rounded to T.
 template <class T, class Launcher>
 void range(Launcher& launcher, const T* values, std::uint64_t count, std::optional<double> fill,
            bool exact_bits, std::byte* scratch, RangeResult* result) {
-  using C = ComputedIn<T>;
-  const C excluded = fill ? static_cast<C>(static_cast<T>(*fill)) : std::numeric_limits<C>::quiet_NaN();
+  using Computed = ComputedIn<T>;
+  const Computed excluded =
+      fill ? static_cast<Computed>(static_cast<T>(*fill)) : std::numeric_limits<Computed>::quiet_NaN();
   auto* const parts = reinterpret_cast<Extremes*>(scratch);
-  const std::uint32_t blocks = blocks_for<T>(count, most_range_blocks);
+  const std::uint32_t blocks = blocks_for<T>(count, max_range_blocks);
   if (blocks > 0)
     launcher.template launch<RangeKernel<T>>(blocks, {values, count, excluded, exact_bits, parts, blocks});
   launcher.template launch<RangeTotalKernel>(1, {parts, blocks, result});

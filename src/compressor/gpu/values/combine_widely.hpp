@@ -32,7 +32,7 @@ TAUT_DEVICE To converted(From x) {
 template <class T>
 struct CombineWidelyJob {
   const T* operands;  // one after another
-  std::uint32_t n;
+  std::uint32_t n;    // number of operands
   T* result;
   std::uint64_t count;
   Reduction op;

@@ -10,18 +10,19 @@ using namespace taut::cuda;
 
 inline constexpr unsigned block_threads = 256, block_warps = block_threads / warp_lanes;
 inline constexpr BlockShape usual_shape{block_threads, 8};
-inline constexpr std::uint32_t most_blocks = 1 << 16;
+inline constexpr std::uint32_t max_blocks = 1 << 16;  // of a kernel
 
 // Number of values in a group.
 template <class T>
 inline constexpr unsigned group_values = sizeof(Quad) / sizeof(T);
 
-// Returns the number of thread blocks for `count` values: at most `most`, each of which then has several
-// groups for a thread.
+// Returns the number of thread blocks for `count` values. If more than `limit` would be needed, a thread
+// processes several groups.
 template <class T>
-std::uint32_t blocks_for(std::uint64_t count, std::uint32_t most) {
-  const std::uint64_t of_block = block_threads * group_values<T>, blocks = (count + of_block - 1) / of_block;
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(blocks, most));
+std::uint32_t blocks_for(std::uint64_t count, std::uint32_t limit) {
+  const std::uint64_t values_per_block = block_threads * group_values<T>,
+                      blocks = (count + values_per_block - 1) / values_per_block;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(blocks, limit));
 }
 
 // Calls action(first, n) for each group of this thread: `n` values from index `first` on.

@@ -10,14 +10,15 @@
 
 namespace taut::values::cuda {
 
+// The least and the greatest of some values; least > greatest: there are none.
 struct Extremes {
   double least, greatest;
 };
 
 // Range of an array, in memory that the GPU writes and the host may poll: `done` is written last.
 struct RangeResult {
-  double least, greatest;  // least > greatest: no value counts
-  std::uint32_t status;    // always 0
+  double least, greatest;
+  std::uint32_t status;  // always 0
   std::uint32_t done;
 };
 
@@ -38,11 +39,12 @@ struct RangeTotalJob {
 };
 
 struct RangeShared {
-  Extremes of_warp[block_warps];
+  Extremes warp_ranges[block_warps];
 };
 
-inline constexpr std::uint32_t most_range_blocks = 1024;
+inline constexpr std::uint32_t max_range_blocks = 1024;  // of RangeKernel
 
+// Extends the range from `least` to `greatest` by the range from `low` to `high`.
 template <class V>
 TAUT_DEVICE void widen(V& least, V& greatest, V low, V high) {
   least = low < least ? low : least;
@@ -63,10 +65,10 @@ TAUT_DEVICE Extremes range_of_block(const Simt& simt, RangeShared& shared, Extre
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const unsigned warp = simt.thread() / warp_lanes, lane = simt.thread() % warp_lanes;
   e = range_of_warp(simt, e);
-  if (lane == 0) shared.of_warp[warp] = e;
+  if (lane == 0) shared.warp_ranges[warp] = e;
   simt.barrier();
   if (warp != 0) return e;
-  return range_of_warp(simt, lane < block_warps ? shared.of_warp[lane] : Extremes{infinity, -infinity});
+  return range_of_warp(simt, lane < block_warps ? shared.warp_ranges[lane] : Extremes{infinity, -infinity});
 }
 
 template <class T>
@@ -77,16 +79,16 @@ struct RangeKernel {
 
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    using C = ComputedIn<T>;
-    constexpr C infinity = std::numeric_limits<C>::infinity();
-    C least = infinity, greatest = -infinity;
+    using Computed = ComputedIn<T>;
+    constexpr Computed infinity = std::numeric_limits<Computed>::infinity();
+    Computed least = infinity, greatest = -infinity;
     each_group<T>(simt, job.count, job.blocks, [&](std::uint64_t first, unsigned n) {
       T x[group_values<T>];
       load_block(job.values + first, n, x);
       for (unsigned i = 0; i < group_values<T>; ++i) {
-        const C value = static_cast<C>(x[i]);
-        const bool is_counted =
-            i < n && value - value == C{0} && value != job.fill && !(job.exact_bits && is_packed(x[i]));
+        const Computed value = static_cast<Computed>(x[i]);
+        const bool is_counted = i < n && value - value == Computed{0} && value != job.fill &&
+                                !(job.exact_bits && is_packed(x[i]));
         widen(least, greatest, is_counted ? value : infinity, is_counted ? value : -infinity);
       }
     });

@@ -28,9 +28,8 @@ TAUT_DEVICE unsigned trailing_zeros(const Simt& simt, std::uint64_t v) {
   return trailing_zeros(simt, low != 0 ? low : high) + (low != 0 ? 0 : 32);
 }
 
-// Returns the place of word i of a stream in shared memory. The same word of all blocks of a warp would
-// otherwise be in the same bank, where a block has as many words as there are banks, or half as many, and so
-// on.
+// Returns the place of word i of a stream in shared memory. In the order of the stream, word k of all blocks
+// of a warp would be in one bank if blocks have 32 or 64 words, in two or four banks if they have 16 or 8.
 TAUT_DEVICE std::uint32_t place_of_word(std::uint32_t i) { return i ^ (i / warp_lanes % warp_lanes); }
 
 // Writes the bits of one block among those of other blocks, to words that were zero. Bits beyond the block's
@@ -139,21 +138,21 @@ class BitReader {
     skip(n);
     return v;
   }
-  // Reads the zeros before a plane's next 1, and that 1. Behind `most` zeros the 1 is not stored. Stops at
-  // the end of the block's bits. Returns the number of zeros.
-  TAUT_DEVICE unsigned take_zeros(unsigned most) {
+  // Reads the zeros before a plane's next 1, and that 1. Behind `max_zeros` zeros the 1 is not stored. Stops
+  // at the end of the block's bits. Returns the number of zeros.
+  TAUT_DEVICE unsigned take_zeros(unsigned max_zeros) {
     unsigned zeros = 0;
-    while (peek() == 0 && zeros + 32 <= most && left_ >= 32) {
+    while (peek() == 0 && zeros + 32 <= max_zeros && left_ >= 32) {
       skip(32);
       zeros += 32;
     }
-    const unsigned more = least(trailing_zeros(simt_, peek()), most - zeros, left_);
-    skip(zeros + more < most ? more + 1 : more);
+    const unsigned more = min_of(trailing_zeros(simt_, peek()), max_zeros - zeros, left_);
+    skip(zeros + more < max_zeros ? more + 1 : more);
     return zeros + more;
   }
 
-  // Returns the least of three numbers; the last one is not negative.
-  TAUT_DEVICE static unsigned least(unsigned a, unsigned b, int c) {
+  // Returns the minimum of three numbers; the last one is not negative.
+  TAUT_DEVICE static unsigned min_of(unsigned a, unsigned b, int c) {
     const unsigned ab = a < b ? a : b;
     return ab < static_cast<unsigned>(c) ? ab : static_cast<unsigned>(c);
   }
@@ -170,14 +169,14 @@ class BitReader {
 
   const Simt& simt_;
   const FrameWords& words_;
-  const std::uint32_t* at_;
-  unsigned whole_,
-      tail_;  // words from `at_` on that the block fills to their ends, and bits in the next word
-  unsigned next_ = 0;
+  const std::uint32_t* at_;  // word in which the block begins
+  unsigned whole_;           // words from `at_` on that the block fills to their ends
+  unsigned tail_;            // bits of the block in the word after those
+  unsigned next_ = 0;        // index of the next word to load
   int left_;
-  std::uint64_t buffer_;
-  unsigned filled_;
-  std::uint32_t ahead_;  // the word after the buffer: it is loaded long before it is used
+  std::uint64_t buffer_;  // the next bits
+  unsigned filled_;       // number of bits in the buffer
+  std::uint32_t ahead_;   // the word after the buffer: it is loaded long before it is used
 };
 
 }  // namespace taut::zfp::cuda

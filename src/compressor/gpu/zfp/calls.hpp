@@ -12,20 +12,20 @@ inline std::size_t scratch_bytes(std::size_t tiles) { return sizeof(Scratch) + s
 
 // Returns an upper bound on the size of any frame of the field; at most Codec::max_bytes().
 template <class T>
-std::uint64_t most_bytes(const Field& field, double rate) {
+std::uint64_t max_frame_bytes(const Field& field, double rate) {
   const std::uint64_t front = frame_header_bytes + front_bytes(field.dims, field.tiles);
-  const std::uint64_t row = field.extent[max_dims - 1], whole = field.tile[max_dims - 1];
-  if (field.dims > 1 || rate < fixed_rate || row == 0) {
+  const std::uint64_t row = field.extent[max_dims - 1], whole = field.tile_extent[max_dims - 1];
+  if (field.dims > 1 || rate < least_fixed_rate || row == 0) {
     std::uint64_t values = 1;
     for (const std::uint32_t n : field.extent) values *= n;
     return front + values * sizeof(T);
   }
-  const auto of_tile = [rate](std::uint64_t values) {
+  const auto tile_bytes = [rate](std::uint64_t values) {
     const std::uint32_t coded =
-        stream_bytes(edges(static_cast<std::uint32_t>(values)), block_bits<T>(rate, edge));
+        stream_bytes(blocks_along(static_cast<std::uint32_t>(values)), block_bits<T>(rate, edge));
     return std::min<std::uint64_t>(values * sizeof(T), coded);
   };
-  return front + (field.tiles - 1) * of_tile(whole) + of_tile(row - (field.tiles - 1) * whole);
+  return front + (field.tiles - 1) * tile_bytes(whole) + tile_bytes(row - (field.tiles - 1) * whole);
 }
 
 struct CallMemory {
@@ -37,7 +37,7 @@ struct CallMemory {
 template <unsigned D>
 std::uint32_t parts_of(const Field& field) {
   std::uint32_t blocks = 1;
-  for (const std::uint32_t n : field.tile) blocks *= edges(n);
+  for (const std::uint32_t n : field.tile_extent) blocks *= blocks_along(n);
   return std::max((blocks + part_blocks<D> - 1) / part_blocks<D>, 1u);
 }
 
@@ -51,19 +51,19 @@ void on_dims(const Field& field, Action action) {
 }
 
 // Encodes values: frame <- values. `header` gives type, count and bound, which is a rate; the frame has room
-// for most_bytes().
+// for max_frame_bytes().
 template <class T, class Launcher>
 void encode(Launcher& launcher, const T* values, const Field& field, FrameHeader header, std::byte* frame,
             const CallMemory& memory) {
   header.parameters[0] = static_cast<std::uint8_t>(field.dims);
   const unsigned bits = block_bits<T>(header.bound.value, 1u << 2 * field.dims);
-  bool fixed = true;
+  bool fixed = true;  // all records have the same size whether their values are finite or not
   EncodeJob<T> job{};
   job.values = values;
   job.field = field;
-  job.places = places_of(field, [&](std::uint32_t of_tile, std::uint32_t blocks) {
-    fixed = fixed && is_fixed<T>(of_tile, blocks, bits);
-    return entry_of<T>(of_tile, blocks, bits, 0).bytes();
+  job.positions = record_positions(field, [&](std::uint32_t values_of_tile, std::uint32_t blocks) {
+    fixed = fixed && is_fixed<T>(values_of_tile, blocks, bits);
+    return entry_of<T>(values_of_tile, blocks, bits, 0).bytes();
   });
   job.bits = bits;
   job.frame = reinterpret_cast<std::uint32_t*>(frame);

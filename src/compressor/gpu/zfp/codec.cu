@@ -17,7 +17,7 @@ struct FieldCall {
 
   // Scratch memory, as large as any field of `count` values needs.
   zfp::cuda::CallMemory memory() const {
-    std::byte* const at = scratch().reserve(stream, CudaScratch::Use{zfp::cuda::frame_id, 0},
+    std::byte* const at = scratch().reserve(stream, CudaScratch::Purpose{zfp::cuda::frame_id, 0},
                                        zfp::cuda::scratch_bytes(zfp::max_tiles(count)));
     return {reinterpret_cast<zfp::cuda::Scratch*>(at), result_at(result, polled)};
   }
@@ -56,7 +56,7 @@ int encode(const Coding& coding, const DeviceFrameItem* items, int n, int type, 
   if (coding.bound.kind != Bound::Kind::rate || !(rate > 0 && rate <= 64)) return static_cast<int>(Status::invalid_argument);
   return on_fields(coding, items, n, type, stream, [&]<class T>(FieldCall call, const DeviceFrameItem& item) {
     call.polled = polled;
-    if (item.bytes < zfp::cuda::most_bytes<T>(call.field, rate)) return static_cast<int>(Status::buffer_too_small);
+    if (item.bytes < zfp::cuda::max_frame_bytes<T>(call.field, rate)) return static_cast<int>(Status::buffer_too_small);
     const FrameHeader header{
         .codec = zfp::cuda::frame_id, .type = dtype_of<T>, .count = call.count, .bound = coding.bound};
     StreamLauncher launcher{call.stream};

@@ -20,8 +20,8 @@ struct DecodeJob {
 
 template <class T, unsigned D>
 struct DecodeShared {
-  Marks marks;
-  WideOrNothing<T, D> wide;
+  ClassMap map;
+  WideMemory<T, D> wide;
   PlaneMemory<D> planes[block_threads<D> / warp_lanes];
 };
 
@@ -38,7 +38,8 @@ class TileDecoder {
         blocks_(tile_.blocks()),
         part_(part),
         entry_(job.source.frame[header_words + extent_words(D) + tile]),
-        at_(frame_header_bytes + front_bytes(D, job.field.tiles) + job.scratch->tiles()[tile].record) {}
+        record_at_(frame_header_bytes + front_bytes(D, job.field.tiles) + job.scratch->tiles()[tile].record) {
+  }
 
   // Decodes the record of the tile. Returns false if the record is malformed.
   TAUT_DEVICE bool decode() {
@@ -54,7 +55,7 @@ class TileDecoder {
       return false;
     const bool repaired = entry_.form() == Form::repaired;
     if (repaired && !read_marks()) return false;
-    const std::uint32_t map = repaired ? shared_.marks.bytes : 0;
+    const std::uint32_t map = repaired ? shared_.map.bytes : 0;
     const unsigned left = repaired_bits(entry_.bytes(), map, blocks_, bits);
     if (left < min_block_bits<T>) return false;
     decode_blocks(map, left, repaired);
@@ -65,7 +66,7 @@ class TileDecoder {
   static constexpr unsigned threads = block_threads<D>;
 
   TAUT_DEVICE const std::uint8_t* record() const {
-    return reinterpret_cast<const std::uint8_t*>(job_.source.frame) + at_;
+    return reinterpret_cast<const std::uint8_t*>(job_.source.frame) + record_at_;
   }
 
   TAUT_DEVICE void copy() const {
@@ -87,18 +88,18 @@ class TileDecoder {
       for (unsigned k = 0; k < 4; ++k)
         if (4 * lane + k < mark_bytes(values_)) marks |= std::uint32_t{record()[4 * lane + k]} << 8 * k;
       const std::uint32_t there = groups > 32 * lane ? groups - 32 * lane : 0;
-      shared_.marks.words[lane] = low_bits(marks, there < 32 ? there : 32);
+      shared_.map.marks[lane] = low_bits(marks, there < 32 ? there : 32);
       simt_.sync_warp();
-      shared_.marks.count(simt_, values_);
+      shared_.map.count(simt_, values_);
     }
     simt_.barrier();
-    return shared_.marks.bytes <= entry_.bytes();
+    return shared_.map.bytes <= entry_.bytes();
   }
 
   // Decodes the blocks of this part. `stream` is the byte of the record at which the bit stream begins.
   TAUT_DEVICE void decode_blocks(std::uint32_t stream, unsigned bits, bool repaired) const {
     const FrameWords words{job_.source.frame, job_.source.bytes};
-    const std::uint64_t first = 8 * (at_ + stream);
+    const std::uint64_t first = 8 * (record_at_ + stream);
     const auto reader = [&](std::uint32_t i) {
       return BitReader<Simt>(simt_, words, first + std::uint64_t{i} * bits, bits);
     };
@@ -153,10 +154,10 @@ class TileDecoder {
 
   TAUT_DEVICE void repair(const Row& row, unsigned width, T (&x)[edge]) const {
     for (unsigned c = 0; c < edge; ++c) {
-      const std::uint32_t i = row.number + c, group = i / group_size, of_group = i % group_size;
-      if (c >= width || !shared_.marks.has(group)) continue;
-      const unsigned byte = record()[shared_.marks.place(simt_, values_, group) + of_group / 4];
-      const auto found = static_cast<ValueClass>(byte >> of_group % 4 * 2 & 3);
+      const std::uint32_t i = row.number + c, group = i / group_size, in_group = i % group_size;
+      if (c >= width || !shared_.map.is_marked(group)) continue;
+      const unsigned byte = record()[shared_.map.classes_at(simt_, values_, group) + in_group / 4];
+      const auto found = static_cast<ValueClass>(byte >> in_group % 4 * 2 & 3);
       if (found != ValueClass::finite) x[c] = special(found);
     }
   }
@@ -170,8 +171,8 @@ class TileDecoder {
   const DecodeJob<T>& job_;
   const Tile<D> tile_;
   std::uint32_t values_, blocks_, part_;
-  Entry entry_;
-  std::uint64_t at_;  // byte of the frame at which the record begins
+  IndexEntry entry_;
+  std::uint64_t record_at_;  // byte of the frame at which the record begins
 };
 
 template <class T, unsigned D>

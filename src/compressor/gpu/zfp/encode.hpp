@@ -11,7 +11,7 @@ template <class T>
 struct EncodeJob {
   const T* values;
   Field field;
-  Places places;
+  RecordPositions positions;
   unsigned bits;        // bits of a block
   std::uint32_t parts;  // thread blocks of a tile
   std::uint32_t* frame;
@@ -34,7 +34,7 @@ TAUT_DEVICE void store_tile(const T* field, const Tile<D>& tile, std::uint8_t* r
   for (; i < values; i += step) std::memcpy(record + i * sizeof(T), &field[tile.place(i)], sizeof(T));
 }
 
-// Blocks of encoding that a multiprocessor must hold.
+// Number of thread blocks of EncodeKernel that a multiprocessor must hold: see BlockShape.
 template <class T, unsigned D>
 inline constexpr unsigned encoding_blocks = D == 2   ? (sizeof(T) == 4 ? 12 : 9)
                                             : D == 3 ? (sizeof(T) == 4 ? 10 : 6)
@@ -50,11 +50,11 @@ struct EncodeKernel {
 
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    const std::uint32_t at = simt.block() / job.parts, part = simt.block() % job.parts;
-    const Tile<D> tile(job.field, at);
-    const Entry entry = entry_of<T>(tile.values(), tile.blocks(), job.bits, 0);
-    if (part == 0 && simt.thread() == 0) job.index()[at] = entry.word;
-    std::uint8_t* const record = job.records() + job.places.template record_position<D>(job.field, at);
+    const std::uint32_t index = simt.block() / job.parts, part = simt.block() % job.parts;
+    const Tile<D> tile(job.field, index);
+    const IndexEntry entry = entry_of<T>(tile.values(), tile.blocks(), job.bits, 0);
+    if (part == 0 && simt.thread() == 0) job.index()[index] = entry.word;
+    std::uint8_t* const record = job.records() + job.positions.template record_position<D>(job.field, index);
     if (entry.form() == Form::stored)
       return store_tile(job.values, tile, record, part * shape.threads + simt.thread(),
                         job.parts * shape.threads);
@@ -62,7 +62,7 @@ struct EncodeKernel {
     const bool finite = encode_blocks(
         simt, shared.warps[warp], tile, part * part_blocks<D> + warp * warp_blocks<D>, job.bits, record,
         [&job](const Row& row, unsigned width, T* x) { take_row(job.values + row.place, width, x); });
-    if (!finite) job.scratch->tiles()[at].special = 1;
+    if (!finite) job.scratch->tiles()[index].special = 1;
   }
 };
 

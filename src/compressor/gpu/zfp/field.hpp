@@ -11,35 +11,41 @@ namespace taut::zfp::cuda {
 // fewer dimensions begin with 1.
 struct Field {
   unsigned dims;
-  std::uint32_t extent[max_dims], tile[max_dims], along[max_dims];  // tile: largest tile; along: tiles
-  std::uint32_t tiles;
+  std::uint32_t extent[max_dims];
+  std::uint32_t tile_extent[max_dims];  // of the largest tile
+  std::uint32_t tiles_along[max_dims];  // number of tiles along each extent
+  std::uint32_t tiles;                  // number of all tiles
 };
 
+// Returns the field of a shape, with its tiling.
 inline Field field_of(const Shape& shape) {
   const Tiling grid(shape);
   Field field{};
   field.dims = shape.dims;
   field.tiles = static_cast<std::uint32_t>(grid.tiles());
   for (unsigned k = 0; k < max_dims; ++k) {
-    const std::size_t n = shape.extent[k], of_tile = grid.full_tile().extent[k];
+    const std::size_t n = shape.extent[k], in_tile = grid.full_tile().extent[k];
     field.extent[k] = static_cast<std::uint32_t>(n);
-    field.tile[k] = static_cast<std::uint32_t>(of_tile);
-    field.along[k] = static_cast<std::uint32_t>(of_tile == 0 ? 0 : (n + of_tile - 1) / of_tile);
+    field.tile_extent[k] = static_cast<std::uint32_t>(in_tile);
+    field.tiles_along[k] = static_cast<std::uint32_t>(in_tile == 0 ? 0 : (n + in_tile - 1) / in_tile);
   }
   return field;
 }
 
-constexpr std::uint32_t edges(std::uint32_t n) { return (n + edge - 1) / edge; }
+// Returns the number of blocks along an extent of n values.
+constexpr std::uint32_t blocks_along(std::uint32_t n) { return (n + edge - 1) / edge; }
 
-// Removes the index along extent k from a number that counts along all extents, and returns it. Of extent 0
-// it is the number itself: a division takes 20 instructions.
-TAUT_DEVICE std::uint32_t take_index(std::uint32_t& number, std::uint32_t along, unsigned k) {
+// Splits a number that counts tiles or blocks along all extents: returns the index along extent k, the
+// fastest of the extents that are left, and removes it from `number`. `count`: tiles or blocks along extent
+// k. Extent 0 is the last one, and needs no division, which would take 20 instructions.
+TAUT_DEVICE std::uint32_t take_index(std::uint32_t& number, std::uint32_t count, unsigned k) {
   if (k == 0) return number;
-  const std::uint32_t index = number % along;
-  number /= along;
+  const std::uint32_t index = number % count;
+  number /= count;
   return index;
 }
 
+// A tile of a field of D dimensions.
 template <unsigned D>
 struct Tile {
   std::uint32_t first = 0;  // place of the first value in the field
@@ -50,9 +56,9 @@ struct Tile {
     std::uint32_t step = 1;
     for (unsigned k = D; k-- > 0;) {
       const unsigned axis = max_dims - D + k;
-      const std::uint32_t begin = take_index(i, field.along[axis], k) * field.tile[axis];
+      const std::uint32_t begin = take_index(i, field.tiles_along[axis], k) * field.tile_extent[axis];
       const std::uint32_t left = field.extent[axis] - begin;
-      extent[k] = left < field.tile[axis] ? left : field.tile[axis];
+      extent[k] = left < field.tile_extent[axis] ? left : field.tile_extent[axis];
       stride[k] = step;
       first += begin * step;
       step *= field.extent[axis];
@@ -66,7 +72,7 @@ struct Tile {
   }
   TAUT_DEVICE std::uint32_t blocks() const {
     std::uint32_t n = 1;
-    for (unsigned k = 0; k < D; ++k) n *= edges(extent[k]);
+    for (unsigned k = 0; k < D; ++k) n *= blocks_along(extent[k]);
     return n;
   }
   // Returns the place of value i of the tile.
@@ -77,9 +83,9 @@ struct Tile {
   }
 };
 
-// Places of the records of a field if no record is stored because of its values: the size of a record then
+// Positions of the records of a field if no record is stored because of its values: the size of a record then
 // follows from its tile, and tiles differ only where they are the last ones along an extent.
-struct Places {
+struct RecordPositions {
   std::uint64_t total;  // bytes of all records
   // slab_bytes[k][ends]: bytes of the records of a slab of tiles along extent k that is not the last slab.
   // Bit j of `ends`: the slab is among the last tiles along extent j < k.
@@ -90,35 +96,35 @@ struct Places {
   TAUT_DEVICE std::uint64_t record_position(const Field& field, std::uint32_t tile) const {
     std::uint32_t at[max_dims];
     for (unsigned k = max_dims; k-- > max_dims - D;)
-      at[k] = take_index(tile, field.along[k], k - (max_dims - D));
+      at[k] = take_index(tile, field.tiles_along[k], k - (max_dims - D));
     unsigned ends = (1u << (max_dims - D)) - 1;
-    std::uint64_t place = 0;
+    std::uint64_t position = 0;
     for (unsigned k = max_dims - D; k < max_dims; ++k) {
-      place += at[k] * slab_bytes[k][ends];
-      if (at[k] + 1 == field.along[k]) ends |= 1u << k;
+      position += at[k] * slab_bytes[k][ends];
+      if (at[k] + 1 == field.tiles_along[k]) ends |= 1u << k;
     }
-    return place;
+    return position;
   }
 };
 
-// Returns the places of the records of a field. size(values, blocks) returns the size of the record of a tile
-// with so many values and blocks.
+// Returns the positions of the records of a field. size(values, blocks) returns the size of the record of a
+// tile with so many values and blocks.
 template <class Size>
-Places places_of(const Field& field, Size size) {
-  Places places{};
+RecordPositions record_positions(const Field& field, Size size) {
+  RecordPositions positions{};
   // Returns the bytes of all records with `ends` for the extents before k.
   const auto sum = [&](auto self, unsigned k, unsigned ends, std::uint32_t values,
                        std::uint32_t blocks) -> std::uint64_t {
     if (k == max_dims) return size(values, blocks);
-    const std::uint32_t along = field.along[k], whole = field.tile[k];
+    const std::uint32_t along = field.tiles_along[k], whole = field.tile_extent[k];
     const std::uint32_t end = field.extent[k] - (along - 1) * whole;
-    const std::uint64_t each = self(self, k + 1, ends, values * whole, blocks * edges(whole));
-    const std::uint64_t of_end = self(self, k + 1, ends | 1u << k, values * end, blocks * edges(end));
-    places.slab_bytes[k][ends] = each;
-    return (along - 1) * each + of_end;
+    const std::uint64_t each = self(self, k + 1, ends, values * whole, blocks * blocks_along(whole));
+    const std::uint64_t last = self(self, k + 1, ends | 1u << k, values * end, blocks * blocks_along(end));
+    positions.slab_bytes[k][ends] = each;
+    return (along - 1) * each + last;
   };
-  places.total = field.tiles == 0 ? 0 : sum(sum, 0, 0, 1, 1);
-  return places;
+  positions.total = field.tiles == 0 ? 0 : sum(sum, 0, 0, 1, 1);
+  return positions;
 }
 
 // Four values along the fastest extent, or fewer at its end.
@@ -140,14 +146,15 @@ class Block {
 
   TAUT_DEVICE Block(const Tile<D>& tile, std::uint32_t i) : tile_(tile) {
     for (unsigned k = D; k-- > 0;) {
-      const std::uint32_t along = edges(tile.extent[k]);
+      const std::uint32_t along = blocks_along(tile.extent[k]);
       corner_[k] = take_index(i, along, k) * edge;
       const std::uint32_t left = tile.extent[k] - corner_[k];
-      there_[k] = left < edge ? left : edge;
+      existing_[k] = left < edge ? left : edge;
     }
   }
 
-  TAUT_DEVICE unsigned width() const { return there_[D - 1]; }
+  // Returns the number of values of a row that exist.
+  TAUT_DEVICE unsigned width() const { return existing_[D - 1]; }
 
   // Returns the index of the value that is coded at place i, if `there` values exist: zfp repeats other
   // values where the tile ends within the block.
@@ -155,15 +162,17 @@ class Block {
     return i < there ? i : i == edge - 1 ? 0 : there - 1;
   }
 
+  // Returns true if the row is within the tile.
   TAUT_DEVICE bool has(unsigned row) const {
     bool is = true;
-    for (unsigned k = 0; k + 1 < D; ++k) is = is && digit(row, k) < there_[k];
+    for (unsigned k = 0; k + 1 < D; ++k) is = is && digit(row, k) < existing_[k];
     return is;
   }
+  // Returns a row, or the row that is coded in its place.
   TAUT_DEVICE Row row(unsigned row) const {
     Row found{tile_.first, 0};
     for (unsigned k = 0; k < D; ++k) {
-      const std::uint32_t i = corner_[k] + (k + 1 < D ? padded_index(digit(row, k), there_[k]) : 0);
+      const std::uint32_t i = corner_[k] + (k + 1 < D ? padded_index(digit(row, k), existing_[k]) : 0);
       found.place += i * tile_.stride[k];
       found.number = found.number * tile_.extent[k] + i;
     }
@@ -174,8 +183,8 @@ class Block {
   TAUT_DEVICE static unsigned digit(unsigned row, unsigned k) { return row >> 2 * (D - 2 - k) & 3; }
 
   const Tile<D>& tile_;
-  std::uint32_t corner_[D];
-  unsigned there_[D];
+  std::uint32_t corner_[D];  // index in the tile of the block's first value
+  unsigned existing_[D];     // number of the block's values within the tile, along each extent
 };
 
 }  // namespace taut::zfp::cuda

@@ -7,12 +7,13 @@
 
 namespace taut::zfp::cuda {
 
-inline constexpr unsigned most_groups = max_tile_values / group_size;
-inline constexpr unsigned mark_words = most_groups / 32;
+inline constexpr unsigned max_groups = max_tile_values / group_size;  // of a tile
+inline constexpr unsigned mark_words = max_groups / 32;
 inline constexpr unsigned group_class_bytes = class_bytes(group_size);
 
+// Returns the class of a value, as class_of() of classes.hpp does.
 template <class T>
-TAUT_DEVICE ValueClass class_at(T x) {
+TAUT_DEVICE ValueClass class_of_value(T x) {
   constexpr T greatest = std::numeric_limits<T>::max();
   return x != x          ? ValueClass::nan
          : x > greatest  ? ValueClass::infinity
@@ -20,11 +21,13 @@ TAUT_DEVICE ValueClass class_at(T x) {
                          : ValueClass::finite;
 }
 
+// Returns the number of values in a group of a tile of `values` values.
 TAUT_DEVICE std::uint32_t group_values(std::uint32_t values, std::uint32_t group) {
   const std::uint32_t left = values - group * group_size;
   return left < group_size ? left : group_size;
 }
-TAUT_DEVICE std::uint64_t all_of(std::uint32_t values) {
+// Returns the mask of the first `values` values of a group.
+TAUT_DEVICE std::uint64_t group_mask(std::uint32_t values) {
   return values < 64 ? (std::uint64_t{1} << values) - 1 : ~std::uint64_t{0};
 }
 
@@ -35,56 +38,58 @@ TAUT_DEVICE std::uint64_t finite_values(const Simt& simt, const T* field, const 
   std::uint32_t mask[2];
   for (unsigned k = 0; k < 2; ++k) {
     const std::uint32_t i = group * group_size + k * warp_lanes + simt.thread() % warp_lanes;
-    mask[k] = simt.ballot(i < values && class_at(field[tile.place(i)]) == ValueClass::finite);
+    mask[k] = simt.ballot(i < values && class_of_value(field[tile.place(i)]) == ValueClass::finite);
   }
   return mask[0] | std::uint64_t{mask[1]} << 32;
 }
 
-// The map of a tile, in shared memory: the groups of 64 values that have values that are not finite.
-struct Marks {
-  std::uint32_t words[mark_words];   // a bit for each group
-  std::uint32_t before[mark_words];  // number of marked groups in the preceding words
+// The map of a tile (classes.hpp), in shared memory. Groups of 64 values are marked if some of their values
+// are not finite.
+struct ClassMap {
+  std::uint32_t marks[mark_words];   // a bit for each group
+  std::uint32_t before[mark_words];  // number of marked groups in the preceding words of `marks`
   std::uint32_t bytes;               // size of the map
 
-  TAUT_DEVICE bool has(std::uint32_t group) const { return (words[group / 32] >> group % 32 & 1) != 0; }
+  TAUT_DEVICE bool is_marked(std::uint32_t group) const { return (marks[group / 32] >> group % 32 & 1) != 0; }
 
   // Returns the position of a marked group's classes in the map.
   template <class Simt>
-  TAUT_DEVICE std::uint32_t place(const Simt& simt, std::uint32_t values, std::uint32_t group) const {
+  TAUT_DEVICE std::uint32_t classes_at(const Simt& simt, std::uint32_t values, std::uint32_t group) const {
     const std::uint32_t rank =
-        before[group / 32] + simt.popcount(words[group / 32] & ~(all_lanes << group % 32));
+        before[group / 32] + simt.popcount(marks[group / 32] & ~(all_lanes << group % 32));
     return static_cast<std::uint32_t>(mark_bytes(values)) + rank * group_class_bytes;
   }
 
-  // Computes the other members from `words`. Called by a warp.
+  // Computes the other members from `marks`. Called by a warp.
   template <class Simt>
   TAUT_DEVICE void count(const Simt& simt, std::uint32_t values) {
     const unsigned lane = simt.thread() % warp_lanes;
     const auto last = static_cast<std::uint32_t>(class_groups(values)) - 1;
-    const std::uint32_t own = simt.popcount(words[lane]), up_to = simt.inclusive_sum(own);
+    const std::uint32_t own = simt.popcount(marks[lane]), up_to = simt.inclusive_sum(own);
     before[lane] = up_to - own;
     if (lane + 1 < warp_lanes) return;
-    const auto not_there =
+    // The last group of the tile may have fewer than 64 values, and its classes fewer bytes.
+    const auto missing_bytes =
         static_cast<std::uint32_t>(group_class_bytes - class_bytes(group_values(values, last)));
     bytes = static_cast<std::uint32_t>(mark_bytes(values)) + up_to * group_class_bytes -
-            (has(last) ? not_there : 0);
+            (is_marked(last) ? missing_bytes : 0);
   }
 };
 static_assert(mark_words == warp_lanes);
 
-// Values that are coded in place of values that are not finite: the last finite value before, in the order of
-// memory, or else the first finite value of the tile.
+// Finds the value that is coded in place of one that is not finite: the last finite value before it, in the
+// order of memory, or else the first finite value of the tile.
 struct FiniteValues {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
-  std::uint64_t masks[most_groups];
-  std::uint16_t before[most_groups];  // last finite value of the earlier groups, or the first one of the tile
-  bool exists;                        // false: no value is finite, and `before` has no meaning
+  std::uint64_t masks[max_groups];   // of each group: a bit for each finite value
+  std::uint16_t before[max_groups];  // last finite value of the earlier groups, or the first one of the tile
+  bool exists;                       // false: no value is finite, and `before` has no meaning
 
   // Returns the index of the value that is coded for value i of the tile; `none` if no value is finite.
   template <class Simt>
   TAUT_DEVICE std::uint32_t coded_index(const Simt& simt, std::uint32_t i) const {
     const std::uint32_t group = i / group_size;
-    const std::uint64_t up_to = masks[group] & all_of(i % group_size + 1);
+    const std::uint64_t up_to = masks[group] & group_mask(i % group_size + 1);
     return !exists ? none : up_to == 0 ? before[group] : last_of(simt, group, up_to);
   }
 
@@ -99,11 +104,12 @@ struct FiniteValues {
       const std::uint32_t group = first + lane;
       const std::uint64_t own = group < groups ? masks[group] : 0;
       const std::uint32_t any = simt.ballot(own != 0), lower = any & ~(all_lanes << lane);
-      const std::uint32_t of_own = own == 0 ? none : last_of(simt, group, own);
-      const std::uint32_t of_lower = simt.shuffle(of_own, lower == 0 ? 0 : 31 - simt.leading_zeros(lower));
-      const std::uint32_t of_all = simt.shuffle(of_own, any == 0 ? 0 : 31 - simt.leading_zeros(any));
-      if (group < groups) before[group] = static_cast<std::uint16_t>(lower == 0 ? last : of_lower);
-      if (any != 0) last = of_all;
+      const std::uint32_t own_last = own == 0 ? none : last_of(simt, group, own);
+      const std::uint32_t lower_last =
+          simt.shuffle(own_last, lower == 0 ? 0 : 31 - simt.leading_zeros(lower));
+      const std::uint32_t warp_last = simt.shuffle(own_last, any == 0 ? 0 : 31 - simt.leading_zeros(any));
+      if (group < groups) before[group] = static_cast<std::uint16_t>(lower == 0 ? last : lower_last);
+      if (any != 0) last = warp_last;
     }
   }
 
@@ -121,8 +127,8 @@ struct FiniteValues {
       const std::uint64_t own = group < groups ? masks[group] : 0;
       const std::uint32_t any = simt.ballot(own != 0);
       if (any == 0) continue;
-      const std::uint32_t of_own = group * group_size + trailing_zeros(simt, own);
-      return simt.shuffle(of_own, trailing_zeros(simt, any));
+      const std::uint32_t own_first = group * group_size + trailing_zeros(simt, own);
+      return simt.shuffle(own_first, trailing_zeros(simt, any));
     }
     return none;
   }

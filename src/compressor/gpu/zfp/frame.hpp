@@ -12,9 +12,9 @@ struct OpenFrame {
   unsigned bits;         // bits of a block
 };
 
-// A tile in scratch memory.
+// State of a tile in scratch memory.
 struct TileState {
-  std::uint64_t record;   // position of its record
+  std::uint64_t record;   // position of its record, in bytes from the first record
   std::uint32_t special;  // not 0: some of its values are not finite; 0 between calls
 };
 
@@ -28,7 +28,7 @@ struct Scratch : ScratchHead {
 inline constexpr unsigned place_threads = 256;
 
 struct PlaceShared {
-  std::uint64_t of_warp[place_threads / warp_lanes];
+  std::uint64_t warp_bytes[place_threads / warp_lanes];  // bytes of the records of a warp's tiles
   std::uint32_t status;
 };
 
@@ -41,13 +41,14 @@ TAUT_DEVICE std::uint64_t place_records(const Simt& simt, PlaceShared& shared, c
   TAUT_ROLLED
   for (std::uint32_t first = 0; first < tiles; first += place_threads) {
     const std::uint32_t tile = first + simt.thread();
-    const std::uint64_t own = tile < tiles ? Entry(index[tile]).bytes() : 0, up_to = simt.inclusive_sum(own);
-    if (simt.thread() % warp_lanes == warp_lanes - 1) shared.of_warp[simt.thread() / warp_lanes] = up_to;
+    const std::uint64_t own = tile < tiles ? IndexEntry(index[tile]).bytes() : 0,
+                        up_to = simt.inclusive_sum(own);
+    if (simt.thread() % warp_lanes == warp_lanes - 1) shared.warp_bytes[simt.thread() / warp_lanes] = up_to;
     simt.barrier();
     std::uint64_t at = before + up_to - own;
     for (unsigned warp = 0; warp < place_threads / warp_lanes; ++warp) {
-      if (warp < simt.thread() / warp_lanes) at += shared.of_warp[warp];
-      before += shared.of_warp[warp];
+      if (warp < simt.thread() / warp_lanes) at += shared.warp_bytes[warp];
+      before += shared.warp_bytes[warp];
     }
     if (tile < tiles) states[tile].record = at;
     simt.barrier();
@@ -61,7 +62,8 @@ struct PlaceJob {
   Scratch* scratch;
 };
 
-// Computes the positions of the records of a frame whose index is complete, if some are not at Places.
+// Computes the positions of the records of a frame whose index is complete, if some differ from those of
+// RecordPositions.
 struct PlaceKernel {
   using Job = PlaceJob;
   using Shared = PlaceShared;

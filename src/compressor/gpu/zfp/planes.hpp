@@ -1,6 +1,7 @@
-// zfp's embedded coding of a block's coefficients: bit planes from the highest down. A plane consists of the
-// bits of the coefficients that were reached before. For the remaining coefficients, a bit tells if another 1
-// follows, and is followed by the zeros up to that 1.
+// Codes a block's coefficients as zfp does, in bit planes from the highest down. A coefficient is reached
+// once it, or a later one, has had a 1. A plane begins with the bits of the coefficients that were reached in
+// earlier planes. For the other coefficients, a bit tells if another 1 follows, and is followed by the zeros
+// up to it.
 #pragma once
 
 #include "compressor/gpu/simt/bit_planes.hpp"
@@ -32,7 +33,7 @@ TAUT_DEVICE void append_plane(Word (&u)[Size], std::uint32_t plane) {
 // lowest bits.
 template <class Word, class Simt>
 TAUT_DEVICE std::uint32_t take_planes(const Simt& simt, Word (&u)[4]) {
-  Word eight[side] = {};
+  Word eight[matrix_side] = {};
   for (unsigned i = 0; i < 4; ++i) {
     eight[i] = u[i];
     u[i] <<= 8;
@@ -58,7 +59,7 @@ TAUT_DEVICE void add_planes(const Simt& simt, Word (&u)[4], std::uint32_t planes
 // Eight planes of 64 coefficients, of each lane, the lowest first: blocks of 64 values pass them to the coder
 // in memory, because they are transposed together.
 struct EightPlanes {
-  std::uint64_t plane[side][warp_lanes];
+  std::uint64_t plane[matrix_side][warp_lanes];
 };
 
 // Transposes a 4 x 4 matrix of bytes, whose rows are words.
@@ -75,13 +76,13 @@ TAUT_DEVICE void transpose_bytes(const Simt& simt, std::uint32_t* rows) {
 // Removes the top eight bits of all coefficients.
 template <class Word, class Simt>
 TAUT_DEVICE void take_planes(const Simt& simt, Word (&u)[64], EightPlanes& planes) {
-  std::uint32_t words[2][side];  // plane k of the first and of the last 32 coefficients
+  std::uint32_t words[2][matrix_side];  // plane k of the first and of the last 32 coefficients
   for (unsigned half = 0; half < 2; ++half) {
     for (unsigned g = 0; g < 4; ++g) {
-      Word eight[side];
-      for (unsigned i = 0; i < side; ++i) {
-        eight[i] = u[32 * half + side * g + i];
-        u[32 * half + side * g + i] <<= 8;
+      Word eight[matrix_side];
+      for (unsigned i = 0; i < matrix_side; ++i) {
+        eight[i] = u[32 * half + matrix_side * g + i];
+        u[32 * half + matrix_side * g + i] <<= 8;
       }
       const PlaneRow row = to_planes(simt, byte_row(simt, eight, sizeof(Word) - 1));
       words[half][g] = row.low;
@@ -90,14 +91,14 @@ TAUT_DEVICE void take_planes(const Simt& simt, Word (&u)[64], EightPlanes& plane
     transpose_bytes(simt, words[half]);
     transpose_bytes(simt, words[half] + 4);
   }
-  for (unsigned k = 0; k < side; ++k)
+  for (unsigned k = 0; k < matrix_side; ++k)
     planes.plane[k][simt.thread() % warp_lanes] = words[0][k] | std::uint64_t{words[1][k]} << 32;
 }
 // Appends eight bits to all coefficients, the inverse of take_planes().
 template <class Word, class Simt>
 TAUT_DEVICE void append_planes(const Simt& simt, Word (&u)[64], const EightPlanes& planes) {
-  std::uint32_t words[2][side];
-  for (unsigned k = 0; k < side; ++k) {
+  std::uint32_t words[2][matrix_side];
+  for (unsigned k = 0; k < matrix_side; ++k) {
     const std::uint64_t plane = planes.plane[k][simt.thread() % warp_lanes];
     words[0][k] = static_cast<std::uint32_t>(plane);
     words[1][k] = static_cast<std::uint32_t>(plane >> 32);
@@ -107,9 +108,9 @@ TAUT_DEVICE void append_planes(const Simt& simt, Word (&u)[64], const EightPlane
     transpose_bytes(simt, words[half] + 4);
     for (unsigned g = 0; g < 4; ++g) {
       const ByteRow bytes = to_bytes(simt, {words[half][g], words[half][4 + g]});
-      for (unsigned i = 0; i < side; ++i) {
+      for (unsigned i = 0; i < matrix_side; ++i) {
         const std::uint32_t four = i % 2 == 0 ? bytes.even : bytes.odd;
-        Word& v = u[32 * half + side * g + i];
+        Word& v = u[32 * half + matrix_side * g + i];
         v = v << 8 | (four >> 8 * (i / 2) & 0xFF);
       }
     }
@@ -165,13 +166,14 @@ TAUT_DEVICE Plane<Size> read_plane(const Simt& simt, unsigned& n, BitReader<Simt
       ++count;
       if ((bits & 1) == 0) break;
       bits >>= 1;
-      const unsigned most = Size - 1 - n;
-      const unsigned zeros = in.least(trailing_zeros(simt, bits), most, in.left() - static_cast<int>(count));
+      const unsigned max_zeros = Size - 1 - n;
+      const unsigned zeros =
+          in.min_of(trailing_zeros(simt, bits), max_zeros, in.left() - static_cast<int>(count));
       n += zeros + 1;
       plane |= 1u << (n - 1);
       count += zeros;
       bits >>= zeros;
-      if (zeros == most) break;
+      if (zeros == max_zeros) break;
       ++count;
     }
     in.skip(count);
@@ -188,18 +190,18 @@ TAUT_DEVICE Plane<Size> read_plane(const Simt& simt, unsigned& n, BitReader<Simt
   }
 }
 
-// Memory of a warp for the planes of blocks.
-struct Nothing {};
+struct NoMemory {};
+// Memory of a warp for the planes of blocks, which only blocks of 64 values use.
 template <unsigned D>
-using PlaneMemory = std::conditional_t<D == 3, EightPlanes, Nothing>;
+using PlaneMemory = std::conditional_t<D == 3, EightPlanes, NoMemory>;
 
 // Writes a block with this exponent, which is not 0. The values are finite, and each is 0 or at least
-// min_magnitude_at_rate in magnitude.
+// min_magnitude_at_rate (codecs/zfp/tile.hpp) in magnitude.
 template <unsigned D, class T, class Simt>
 TAUT_DEVICE void write_block(const Simt& simt, PlaneMemory<D>& planes, const T (&x)[block_values<D>],
                              unsigned exponent, BitWriter<Simt>& out) {
   constexpr unsigned size = block_values<D>;
-  out.put(2 * exponent + 1, Number<T>::exponent_bits + 1);
+  out.put(2 * exponent + 1, FloatFormat<T>::exponent_bits + 1);
   const T scale = scale_up<T>(exponent);
   WordOf<T> p[size], digits[size];
   for (unsigned i = 0; i < size; ++i) p[i] = to_integer(x[i], scale);
@@ -210,21 +212,23 @@ TAUT_DEVICE void write_block(const Simt& simt, PlaneMemory<D>& planes, const T (
     if constexpr (D < 3) {
       write_plane<size>(simt, take_plane(digits), n, out);
     } else {
-      if (k % side == 0) take_planes(simt, digits, planes);
-      write_plane<size>(simt, planes.plane[(k - 1) % side][simt.thread() % warp_lanes], n, out);
+      if (k % matrix_side == 0) take_planes(simt, digits, planes);
+      write_plane<size>(simt, planes.plane[(k - 1) % matrix_side][simt.thread() % warp_lanes], n, out);
     }
   }
   if constexpr (D == 1) {  // all coefficients are reached: their planes follow without other bits
     TAUT_ROLLED
-    for (; k > 0 && out.has_room(); k -= k < side ? k : side) out.put(take_planes(simt, digits), 32);
+    for (; k > 0 && out.has_room(); k -= k < matrix_side ? k : matrix_side)
+      out.put(take_planes(simt, digits), 32);
   }
 }
 
-// Returns the number of planes that zfp reads: planes down to the least number of 64 bits, and a few more.
+// Returns the number of planes that zfp reads: planes down to 2^-1074, the least positive double, and as many
+// more as zfp adds for its transform.
 template <unsigned D, class T>
 TAUT_DEVICE unsigned planes_to_read(unsigned exponent) {
   constexpr unsigned least_exponent = 1074, spare = 2 * D + 2;
-  const unsigned planes = exponent + least_exponent + spare - Number<T>::bias;
+  const unsigned planes = exponent + least_exponent + spare - FloatFormat<T>::bias;
   return planes < word_bits<T> ? planes : word_bits<T>;
 }
 
@@ -234,6 +238,7 @@ TAUT_DEVICE Word with_zeros(Word digits, unsigned planes) {
   return planes == 0 ? 0 : digits << (8 * sizeof(Word) - planes);
 }
 
+// Reads a block, the inverse of write_block().
 template <unsigned D, class T, class Simt>
 TAUT_DEVICE void read_block(const Simt& simt, PlaneMemory<D>& planes, BitReader<Simt>& in,
                             T (&x)[block_values<D>]) {
@@ -241,10 +246,10 @@ TAUT_DEVICE void read_block(const Simt& simt, PlaneMemory<D>& planes, BitReader<
   WordOf<T> digits[size] = {}, p[size];
   unsigned exponent = 0;
   if (in.take(1) != 0) {
-    exponent = in.take(Number<T>::exponent_bits);
+    exponent = in.take(FloatFormat<T>::exponent_bits);
     unsigned n = 0, read = 0;
-    const unsigned most = planes_to_read<D, T>(exponent);
-    const auto next = [&] { return read < most && in.left() > 0; };
+    const unsigned max_planes = planes_to_read<D, T>(exponent);
+    const auto next = [&] { return read < max_planes && in.left() > 0; };
     TAUT_ROLLED
     while (next() && (D > 1 || n < size)) {
       if constexpr (D < 3) {
@@ -252,7 +257,7 @@ TAUT_DEVICE void read_block(const Simt& simt, PlaneMemory<D>& planes, BitReader<
         ++read;
       } else {
         TAUT_ROLLED
-        for (unsigned k = side; k-- > 0; ++read)
+        for (unsigned k = matrix_side; k-- > 0; ++read)
           planes.plane[k][simt.thread() % warp_lanes] = next() ? read_plane<size>(simt, n, in) : 0;
         append_planes(simt, digits, planes);
       }
@@ -260,8 +265,8 @@ TAUT_DEVICE void read_block(const Simt& simt, PlaneMemory<D>& planes, BitReader<
     for (unsigned i = 0; i < size; ++i) digits[i] = with_zeros(digits[i], read);
     if constexpr (D == 1) {
       TAUT_ROLLED
-      for (; next(); read += side)
-        add_planes(simt, digits, low_bits(in.take(32), size * (most - read)), read);
+      for (; next(); read += matrix_side)
+        add_planes(simt, digits, low_bits(in.take(32), size * (max_planes - read)), read);
     }
   }
   restore<D>(digits, p);

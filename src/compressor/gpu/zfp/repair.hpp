@@ -29,7 +29,7 @@ struct ClassifyKernel {
     TAUT_ROLLED
     for (std::uint32_t group = warp; group * group_size < values; group += warps) {
       const std::uint32_t count = group_values(values, group);
-      if (finite_values(simt, job.values, tile, values, group) != all_of(count))
+      if (finite_values(simt, job.values, tile, values, group) != group_mask(count))
         bytes += static_cast<std::uint32_t>(class_bytes(count));
     }
     if (simt.thread() % warp_lanes == 0) shared.class_bytes[warp] = bytes;
@@ -37,7 +37,7 @@ struct ClassifyKernel {
     if (simt.thread() != 0) return;
     std::uint32_t map_bytes = static_cast<std::uint32_t>(mark_bytes(values));
     for (unsigned i = 0; i < warps; ++i) map_bytes += shared.class_bytes[i];
-    const Entry entry = entry_of<T>(values, tile.blocks(), job.bits, map_bytes);
+    const IndexEntry entry = entry_of<T>(values, tile.blocks(), job.bits, map_bytes);
     job.index()[simt.block()] = entry.word;
     if (entry.form() == Form::stored) job.scratch->control.encodes_again = 1;
   }
@@ -47,7 +47,7 @@ template <class T, unsigned D>
 struct RepairShared {
   std::uint32_t header[header_words];
   FiniteValues finite;
-  Marks marks;
+  ClassMap map;
   WarpShared<T, D> warps[block_threads<D> / warp_lanes];
 };
 
@@ -58,7 +58,7 @@ template <class T, unsigned D, class Simt>
 class TileRepairer {
  public:
   TAUT_DEVICE TileRepairer(const Simt& simt, RepairShared<T, D>& shared, const EncodeJob<T>& job,
-                           std::uint32_t tile, Entry entry, std::uint8_t* record)
+                           std::uint32_t tile, IndexEntry entry, std::uint8_t* record)
       : simt_(simt),
         shared_(shared),
         job_(job),
@@ -82,20 +82,20 @@ class TileRepairer {
   TAUT_DEVICE unsigned warp() const { return simt_.thread() / warp_lanes; }
 
   TAUT_DEVICE void find_finite() {
-    if (warp() == 0) shared_.marks.words[lane()] = 0;
+    if (warp() == 0) shared_.map.marks[lane()] = 0;
     simt_.barrier();
     TAUT_ROLLED
     for (std::uint32_t group = warp(); group < groups_; group += warps) {
       const std::uint64_t finite = finite_values(simt_, job_.values, tile_, values_, group);
       if (lane() > 0) continue;
       shared_.finite.masks[group] = finite;
-      if (finite != all_of(group_values(values_, group)))
-        simt_.atomic_add(&shared_.marks.words[group / 32], 1u << group % 32);
+      if (finite != group_mask(group_values(values_, group)))
+        simt_.atomic_add(&shared_.map.marks[group / 32], 1u << group % 32);
     }
     simt_.barrier();
     if (warp() == 0) {
       shared_.finite.find_substitutes(simt_, groups_);
-      shared_.marks.count(simt_, values_);
+      shared_.map.count(simt_, values_);
     }
     simt_.barrier();
   }
@@ -103,10 +103,10 @@ class TileRepairer {
   TAUT_DEVICE void write_map() const {
     const auto marks = static_cast<std::uint32_t>(mark_bytes(values_));
     for (std::uint32_t i = simt_.thread(); i < marks; i += block_threads<D>)
-      record_[i] = static_cast<std::uint8_t>(shared_.marks.words[i / 4] >> i % 4 * 8);
+      record_[i] = static_cast<std::uint8_t>(shared_.map.marks[i / 4] >> i % 4 * 8);
     TAUT_ROLLED
     for (std::uint32_t group = warp(); group < groups_; group += warps)
-      if (shared_.marks.has(group)) write_classes(group);
+      if (shared_.map.is_marked(group)) write_classes(group);
   }
 
   // Writes the classes of a group. Each lane handles four values.
@@ -116,13 +116,13 @@ class TileRepairer {
     unsigned byte = 0;
     for (unsigned k = 0; k < 4; ++k)
       if (first + k < count)
-        byte |= static_cast<unsigned>(class_at(value(group * group_size + first + k))) << 2 * k;
-    record_[shared_.marks.place(simt_, values_, group) + lane()] = static_cast<std::uint8_t>(byte);
+        byte |= static_cast<unsigned>(class_of_value(value(group * group_size + first + k))) << 2 * k;
+    record_[shared_.map.classes_at(simt_, values_, group) + lane()] = static_cast<std::uint8_t>(byte);
   }
 
   TAUT_DEVICE void write_stream() {
     const std::uint32_t blocks = tile_.blocks(), bytes = entry_.bytes();
-    const std::uint32_t map = entry_.form() == Form::repaired ? shared_.marks.bytes : 0;
+    const std::uint32_t map = entry_.form() == Form::repaired ? shared_.map.bytes : 0;
     const unsigned bits = repaired_bits(bytes, map, blocks, job_.bits);
     TAUT_ROLLED
     for (std::uint32_t first = warp() * warp_blocks<D>; first < blocks; first += part_blocks<D>)
@@ -147,7 +147,7 @@ class TileRepairer {
   const EncodeJob<T>& job_;
   const Tile<D> tile_;
   std::uint32_t values_, groups_;
-  Entry entry_;
+  IndexEntry entry_;
   std::uint8_t* record_;
 };
 
@@ -170,12 +170,12 @@ struct RepairKernel {
   template <class Simt>
   TAUT_DEVICE static void repair(const Simt& simt, Shared& shared, const Job& job, std::uint32_t tile) {
     TileState& state = job.scratch->tiles()[tile];
-    const std::uint64_t expected = job.places.template record_position<D>(job.field, tile);
+    const std::uint64_t expected = job.positions.template record_position<D>(job.field, tile);
     const std::uint64_t place = job.scratch->control.encodes_again != 0 ? state.record : expected;
     const bool special = state.special != 0;
     if (!special && place == expected) return;
-    Entry entry = job.index()[tile];
-    if (special && entry.form() == Form::coded) entry = Entry(Form::repaired, entry.bytes());
+    IndexEntry entry = job.index()[tile];
+    if (special && entry.form() == Form::coded) entry = IndexEntry(Form::repaired, entry.bytes());
     TileRepairer<T, D, Simt>(simt, shared, job, tile, entry, job.records() + place).encode();
     simt.barrier();
     if (simt.thread() != 0) return;
@@ -188,9 +188,9 @@ struct RepairKernel {
   TAUT_DEVICE static void write_front(const Simt& simt, std::uint32_t* header, const Job& job) {
     const unsigned dims = job.field.dims, lane = simt.thread();
     const std::uint32_t tiles = job.field.tiles;
-    std::uint64_t bytes = job.places.total;
+    std::uint64_t bytes = job.positions.total;
     if (job.scratch->control.encodes_again != 0)
-      bytes = job.scratch->tiles()[tiles - 1].record + Entry(job.index()[tiles - 1]).bytes();
+      bytes = job.scratch->tiles()[tiles - 1].record + IndexEntry(job.index()[tiles - 1]).bytes();
     if (lane < extent_words(dims)) job.frame[header_words + lane] = job.field.extent[max_dims - dims + lane];
     for (unsigned i = 0; lane == 0 && i < header_words; ++i) header[i] = job.header[i];
     write_header(simt, job.scratch->crc, header, front_bytes(dims, tiles) + bytes, job.frame, job.result);

@@ -13,6 +13,8 @@ TAUT_DEVICE Word half(Word x) {
   return static_cast<Word>(static_cast<std::make_signed_t<Word>>(x) >> 1);
 }
 
+// Applies zfp's lifted transform to four values at intervals of `Stride`; unlift() undoes it but for
+// rounding.
 template <unsigned Stride, class Word>
 TAUT_DEVICE void lift(Word* p) {
   Word x = p[0], y = p[Stride], z = p[2 * Stride], w = p[3 * Stride];
@@ -41,6 +43,7 @@ TAUT_DEVICE unsigned line(unsigned i) {
   return i / Stride * Stride * edge + i % Stride;
 }
 
+// Transform along the extents with strides from `Stride` on, and back.
 template <unsigned D, unsigned Stride, class Word>
 TAUT_DEVICE void transform_from(Word (&p)[block_values<D>]) {
   for (unsigned i = 0; i < block_values<D> / edge; ++i) lift<Stride>(p + line<Stride>(i));
@@ -52,18 +55,20 @@ TAUT_DEVICE void restore_from(Word (&p)[block_values<D>]) {
   for (unsigned i = 0; i < block_values<D> / edge; ++i) unlift<Stride>(p + line<Stride>(i));
 }
 
+// Mask that converts numbers to negabinary digits.
 template <class Word>
-inline constexpr Word negabinary = static_cast<Word>(0xAAAAAAAAAAAAAAAA);
+inline constexpr Word negabinary_mask = static_cast<Word>(0xAAAAAAAAAAAAAAAA);
 
 template <class Word>
 TAUT_DEVICE Word to_negabinary(Word x) {
-  return (x + negabinary<Word>)^negabinary<Word>;
+  return (x + negabinary_mask<Word>)^negabinary_mask<Word>;
 }
 template <class Word>
 TAUT_DEVICE Word from_negabinary(Word digits) {
-  return (digits ^ negabinary<Word>)-negabinary<Word>;
+  return (digits ^ negabinary_mask<Word>)-negabinary_mask<Word>;
 }
 
+// Convert integers to negabinary coefficients in the order of the stream, and back.
 template <unsigned D, class Word>
 TAUT_DEVICE void transform(Word (&p)[block_values<D>], Word (&digits)[block_values<D>]) {
   transform_from<D, 1>(p);
@@ -80,11 +85,12 @@ TAUT_DEVICE void restore(const Word (&digits)[block_values<D>], Word (&p)[block_
 // Returns 2^e, or 0 if 2^e is less than the least number of the type.
 template <class T>
 TAUT_DEVICE T power_of_two(int e) {
-  using N = Number<T>;
-  constexpr int least_normal = 1 - static_cast<int>(N::bias), fraction = static_cast<int>(N::fraction_bits);
-  using Bits = typename N::Bits;
+  using Format = FloatFormat<T>;
+  constexpr int least_normal = 1 - static_cast<int>(Format::bias),
+                fraction = static_cast<int>(Format::fraction_bits);
+  using Bits = typename Format::Bits;
   if (e >= least_normal)
-    return std::bit_cast<T>(static_cast<Bits>(e + static_cast<int>(N::bias)) << N::fraction_bits);
+    return std::bit_cast<T>(static_cast<Bits>(e + static_cast<int>(Format::bias)) << Format::fraction_bits);
   const int bit = e - least_normal + fraction;
   return std::bit_cast<T>(bit < 0 ? Bits{0} : Bits{1} << bit);
 }
@@ -98,18 +104,20 @@ TAUT_DEVICE unsigned block_exponent(const T (&x)[Size]) {
     const WordOf<T> magnitude = std::bit_cast<WordOf<T>>(x[i]) << 1;
     greatest = magnitude > greatest ? magnitude : greatest;
   }
-  return greatest == 0 ? 0 : static_cast<unsigned>(greatest >> (Number<T>::fraction_bits + 1)) + 1;
+  return greatest == 0 ? 0 : static_cast<unsigned>(greatest >> (FloatFormat<T>::fraction_bits + 1)) + 1;
 }
 
 // Return the factor that converts a value near 2^e to an integer of two bits less than the word's, and its
 // inverse.
 template <class T>
 TAUT_DEVICE T scale_up(unsigned exponent) {
-  return power_of_two<T>(static_cast<int>(word_bits<T> - 2 + Number<T>::bias) - static_cast<int>(exponent));
+  return power_of_two<T>(static_cast<int>(word_bits<T> - 2 + FloatFormat<T>::bias) -
+                         static_cast<int>(exponent));
 }
 template <class T>
 TAUT_DEVICE T scale_down(unsigned exponent) {
-  return power_of_two<T>(static_cast<int>(exponent) - static_cast<int>(word_bits<T> - 2 + Number<T>::bias));
+  return power_of_two<T>(static_cast<int>(exponent) -
+                         static_cast<int>(word_bits<T> - 2 + FloatFormat<T>::bias));
 }
 
 template <class T>

@@ -23,18 +23,18 @@ template <unsigned D>
 inline constexpr BlockShape shape_for{block_threads<D>, 4};
 
 template <class T, unsigned D>
-using WideOrNothing = std::conditional_t<D == 4, WideBlocks<T>, Nothing>;
+using WideMemory = std::conditional_t<D == 4, WideBlocks<T>, NoMemory>;
 
 // Shared memory of a warp.
 template <class T, unsigned D>
 struct WarpShared {
-  std::uint32_t words[warp_blocks<D> * most_block_bits<T, D> / 32];
-  WideOrNothing<T, D> wide;
+  std::uint32_t words[warp_blocks<D> * max_block_bits<T, D> / 32];
+  WideMemory<T, D> wide;
   PlaneMemory<D> planes;
 };
 
-// Copies the first `bytes` bytes of a stream to any address. `words` holds the stream: place_of_word().
-// Called by a warp.
+// Copies the first `bytes` bytes of a stream to any address. `words` holds the stream, its words at
+// place_of_word(). Called by a warp.
 template <class Simt>
 TAUT_DEVICE void copy_bytes(const Simt& simt, const std::uint32_t* words, std::uint32_t bytes,
                             std::uint8_t* to) {
@@ -65,16 +65,16 @@ TAUT_DEVICE void take_row(const T* from, unsigned width, T* to) {
   }
 }
 
-// Replaces a value that is too small by 0: zfp's scale of such values would overflow at a rate.
+// Replaces values below min_magnitude_at_rate (codecs/zfp/tile.hpp) by 0: their scale would overflow in zfp.
 template <class T>
 TAUT_DEVICE T flush_tiny(T x) {
-  constexpr T least = static_cast<T>(sizeof(T) == 4 ? 0x1p-96 : 0x1p-960);
-  return x < least && x > -least ? T(0) : x;
+  constexpr T min_magnitude = static_cast<T>(sizeof(T) == 4 ? 0x1p-96 : 0x1p-960);
+  return x < min_magnitude && x > -min_magnitude ? T(0) : x;
 }
 
 // Exponent of blocks with values that are not finite: see block_exponent().
 template <class T>
-inline constexpr unsigned special_exponent = 1u << Number<T>::exponent_bits;
+inline constexpr unsigned special_exponent = 1u << FloatFormat<T>::exponent_bits;
 
 // Encodes the block of each lane, for the first `blocks` lanes. take(row, width, x) stores the values to be
 // coded for a row in x. Returns false, and writes nothing, if values of the lane's block are not finite.

@@ -91,9 +91,10 @@ TAUT_DEVICE void make_planes(const Simt& simt, WideBlocks<T>& shared, std::uint3
   for (unsigned i = 0; i < lane_values; ++i)
     digits[i] = to_negabinary(shared.integers[wide_order.index[i * warp_lanes + lane]]);
   // A coded plane has at least one bit for each coefficient up to the last one that has had a 1.
-  unsigned reached = 0, least = min_block_bits<T>;  // these coefficients; least bits of the planes so far
+  unsigned reached = 0;                     // number of these coefficients
+  unsigned min_bits = min_block_bits<T>;  // lower bound of the bits of the planes so far
   TAUT_ROLLED
-  for (unsigned k = 0; k < word_bits<T> && least < bits; ++k) {
+  for (unsigned k = 0; k < word_bits<T> && min_bits < bits; ++k) {
     std::uint32_t own = 0;  // word of the plane that this lane stores
     for (unsigned i = 0; i < lane_values; ++i) {
       const std::uint32_t word = simt.ballot(digits[i] >> (word_bits<T> - 1) != 0);
@@ -101,7 +102,7 @@ TAUT_DEVICE void make_planes(const Simt& simt, WideBlocks<T>& shared, std::uint3
       digits[i] <<= 1;
     }
     if (lane < lane_values) planes[k * lane_values + lane] = own;
-    least += reached < wide_values ? reached + 1 : reached;
+    min_bits += reached < wide_values ? reached + 1 : reached;
     const unsigned highest = simt.reduce_max(own == 0 ? 0 : 32 * lane + 32 - simt.leading_zeros(own));
     reached = highest > reached ? highest : reached;
   }
@@ -112,7 +113,7 @@ TAUT_DEVICE void make_planes(const Simt& simt, WideBlocks<T>& shared, std::uint3
 template <class T, class Simt>
 TAUT_DEVICE void write_wide_block(const Simt& simt, const std::uint32_t* planes, unsigned exponent,
                                   BitWriter<Simt>& out) {
-  out.put(2 * exponent + 1, Number<T>::exponent_bits + 1);
+  out.put(2 * exponent + 1, FloatFormat<T>::exponent_bits + 1);
   unsigned n = 0;
   TAUT_ROLLED
   for (unsigned k = 0; k < word_bits<T> && out.has_room(); ++k)
@@ -128,10 +129,11 @@ struct WideHead {
 template <class T, class Simt>
 TAUT_DEVICE WideHead read_wide_block(std::uint32_t* planes, BitReader<Simt>& in) {
   if (in.take(1) == 0) return {0, 0};
-  const unsigned exponent = in.take(Number<T>::exponent_bits), most = planes_to_read<4, T>(exponent);
+  const unsigned exponent = in.take(FloatFormat<T>::exponent_bits),
+                 max_planes = planes_to_read<4, T>(exponent);
   unsigned n = 0, read = 0;
   TAUT_ROLLED
-  for (; read < most && in.left() > 0; ++read) read_wide_plane(planes + read * lane_values, n, in);
+  for (; read < max_planes && in.left() > 0; ++read) read_wide_plane(planes + read * lane_values, n, in);
   return {exponent, read};
 }
 
