@@ -128,7 +128,7 @@ const Rules& rules_of(const std::string& text) {
 std::string policy_by_rules(const std::string& rules, const std::string& group, int ranks, bool world,
                             const std::string& call, int op, int type, std::size_t bytes) {
   return unlocked([&]() -> std::string {
-    const Rules held = rules_of(rules).on({.name = group, .ranks = ranks, .world = world});
+    const Rules held = rules_of(rules).for_comm({.name = group, .ranks = ranks, .world = world});
     const auto collective = static_cast<Collective>(std::countr_zero(call_bit(call)));
     const Policy* const chosen = match(held, {.collective = collective,
                                               .type = static_cast<DType>(type),

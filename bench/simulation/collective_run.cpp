@@ -167,12 +167,12 @@ std::vector<PlannedCall> plans(const CollectiveCall& call, const Link& link) {
   if (usual.fallback != taut::Fallback::none)
     throw taut::Error(taut::Status::invalid_policy, "the engine would leave the call to plain MPI");
   if (call.costs.kernels) return {planned(usual)};  // the engine measures no codings on GPUs
-  const double plain = taut::carried(of_engine) / (link.bytes_a_second * link.links);
+  const double plain = taut::link_traffic(of_engine) / (link.bytes_a_second * link.links);
   const taut::MeasuredChoice choice =
       fastest_coding(call, taut::coding_work(policy, of_engine, usual, plain));
   const taut::Plan first = plan_by({.coding = choice});
   std::vector<PlannedCall> all{planned(first)};
-  std::array<taut::Route, taut::most_alternatives> others;
+  std::array<taut::Route, taut::max_alternatives> others;
   for (const taut::Route& route : taut::alternatives(policy, of_engine, first, others))
     all.push_back(planned(plan_by(route)));
   return all;

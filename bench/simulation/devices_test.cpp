@@ -119,7 +119,7 @@ Link gpus_on_nvlink(int nodes, int gpus, int nics, double rate) {
   Link link = nodes_of(nodes, gpus);
   link.bytes_a_second = rate / nics;
   link.links = nics;
-  link.hosts.copy = taut::nvlink_bus;
+  link.hosts.copy = taut::nvlink_speed;
   link.hosts.latency = 18e-6 / (gpus - 1);
   return link;
 }
@@ -153,7 +153,7 @@ TEST(Devices, WhatTheEngineChoosesOverNcclNeverLoses) {
         taut::CandidateTable table;
         const taut::Plan plan =
             make_plan(policy, call, policy.coding.bound, table, taut::Route{.on_devices = true});
-        if (plan.fallback == taut::Fallback::no_gain || plan.least_ratio > frame_ratio) {
+        if (plan.fallback == taut::Fallback::no_gain || plan.min_ratio > frame_ratio) {
           ++declined;
           continue;
         }
@@ -161,7 +161,7 @@ TEST(Devices, WhatTheEngineChoosesOverNcclNeverLoses) {
         const double seconds =
             simulate(of_plan(call.ranks, bytes, frame_ratio, plan), gpus_on_nvlink(nodes, gpus, 1, nic))
                 .seconds;
-        EXPECT_GE(nccl_seconds(nodes, gpus, static_cast<double>(bytes), nic, taut::nvlink_bus) / seconds,
+        EXPECT_GE(nccl_seconds(nodes, gpus, static_cast<double>(bytes), nic, taut::nvlink_speed) / seconds,
                   0.97)
             << nodes << " x " << gpus << ", " << bytes / MiB << " MiB, ratio " << frame_ratio << ": "
             << plan.algorithm->name << (plan.by_nodes ? " by nodes" : " flat");

@@ -68,7 +68,7 @@ class Kind {
   }
   // Returns the call as the model has it: what it takes beyond its transfer, the ranks compute.
   Outcome forecast(const taut::Plan& plan) const noexcept {
-    const double sent = taut::carried(described_) * static_cast<double>(described_.bytes) / ratio();
+    const double sent = taut::link_traffic(described_) * static_cast<double>(described_.bytes) / ratio();
     Outcome outcome{.seconds = modelled(plan).coded_seconds, .sent_bytes = sent, .planned = planned(plan)};
     outcome.spent.encode = std::max(0.0, outcome.seconds - sent / rate());
     return outcome;
@@ -94,12 +94,12 @@ double serve(Kind& kind, taut::Autotuner& tuner, TunedCalls& result, int number)
     return seconds;
   };
   if (tuner.next() != taut::Fallback::none) return left_to_plain(kind.plain());
-  if (tuner.is_trying() && tuner.continue_trial(tuner.own()) != taut::Fallback::none)
+  if (tuner.is_trying_plain() && tuner.continue_trial(tuner.own()) != taut::Fallback::none)
     return left_to_plain(kind.declined());
   if (const taut::CodingTrials* due = tuner.due_codings(); due != nullptr)
-    tuner.choose(kind.coding(due->link()));
+    tuner.choose(kind.coding(due->plain_seconds_per_byte()));
   const taut::Plan plan = kind.plan(tuner.route());
-  std::array<taut::Route, taut::most_alternatives> found;
+  std::array<taut::Route, taut::max_alternatives> found;
   const taut::Agreed agreed{.ratio = static_cast<float>(kind.ratio()),
                             .timing = tuner.own(),
                             .route = plan.route(),

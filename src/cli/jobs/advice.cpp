@@ -63,7 +63,7 @@ RatioForecast forecast_ratio(const SeenCalls& seen, const AskedBound& asked, int
   const double share =
       share_of_range(bound, seen.least, seen.greatest) / (sums(seen) && !asked.on_input ? ranks : 1);
   if (share <= 0 || std::ranges::find(ratios, 0.0) != ratios.end()) return {};
-  const double known = ratio_between(Compressibility::relative, ratios, share);
+  const double known = interpolated_ratio(Compressibility::relative, ratios, share);
   return {known > 0 ? known : ratio_below(ratios, share, bits_a_number(seen)),
           encoding_seconds(seconds, share)};
 }
@@ -108,7 +108,7 @@ double link_seen(const SeenProgram& program, const SeenCalls& seen, int ranks_a_
   as_it_ran.ranks_a_node = ranks_a_node;
   const CallEstimate call = estimate_of(program, seen, as_it_ran);
   const bool shows = seen.plain_calls > 0 && seen.plain_seconds > 0 && call.bytes >= link_bytes;
-  return shows ? link_of(call, seen.plain_seconds / seen.plain_calls) : 0;
+  return shows ? link_speed_of(call, seen.plain_seconds / seen.plain_calls) : 0;
 }
 
 using FamilyKey = std::tuple<Collective, DType, Reduction>;
@@ -187,7 +187,7 @@ double seconds_with_trials(const SeenCalls& seen, const CallEstimate& call, doub
                            const NodeMemory& memory) {
   const double coded = coded_seconds(call, link, memory);
   if (seen.messages()) return seen.calls * coded + std::min(seen.calls, 1.0) * std::max(plain - coded, 0.0);
-  const double tried = seen.untimed ? plain / exchange_share(call.ranks) : plain;
+  const double tried = seen.untimed ? plain / duplex_link_share(call.ranks) : plain;
   const double trials = plain_trials({.calls = seen.calls,
                                       .plain_seconds = tried,
                                       .coded_seconds = coded,
@@ -227,7 +227,7 @@ void try_history(const SeenCalls& seen, const AskedBound& asked, CallEstimate ca
     return;
   }
   call.ratio = forecast.ratio;
-  call.seconds_a_byte = forecast.seconds_a_byte;
+  call.coding_seconds_per_byte = forecast.seconds_a_byte;
   const double seconds = seconds_with_trials(seen, call, plain, link, memory);
   if (outlook.coded_seconds < least_gain * seconds) return;
   outlook.ratio_alone = std::exchange(outlook.ratio, forecast.ratio);
@@ -240,7 +240,7 @@ double rate_of_frames(const SeenProgram& program, int ranks_a_node) noexcept {
   double rate = 0;
   for (const SeenCalls& seen : program.kinds)
     rate = std::max(rate, link_seen(program, seen, ranks_a_node) /
-                              (may_complete_early(seen.collective) ? 1 : exchange_share(seen.ranks)));
+                              (may_complete_early(seen.collective) ? 1 : duplex_link_share(seen.ranks)));
   return rate;
 }
 
@@ -272,7 +272,7 @@ std::vector<Outlook> outlooks(const SeenProgram& program, const Circumstances& c
     const AskedBound asked = exact ? AskedBound{Bound()} : circumstances.asked;
     const RatioForecast forecast = forecast_ratio(seen, asked, call.ranks);
     call.ratio = forecast.ratio;
-    call.seconds_a_byte = forecast.seconds_a_byte;
+    call.coding_seconds_per_byte = forecast.seconds_a_byte;
     const bool timed = seen.plain_calls > 0 && seen.plain_seconds > 0;
     const bool as_it_ran = circumstances.as_it_ran(program) && !seen.untimed;
     if (!seen.sampled() || seen.opaque || link <= 0 || (as_it_ran && !timed)) continue;

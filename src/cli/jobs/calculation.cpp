@@ -149,7 +149,7 @@ void print(const Row& row, Calculation& calculation) {
 }
 
 void print_break_even(const Row& row, double link) {
-  const double ratio = least_ratio(row.measured, link), fastest = fastest_link(row.measured);
+  const double ratio = break_even_ratio(row.measured, link), fastest = break_even_link(row.measured);
   std::printf("%d thread%s: ", row.threads, row.threads == 1 ? "" : "s");
   if (std::isinf(ratio))
     std::printf("on this link no ratio pays at these speeds; ");

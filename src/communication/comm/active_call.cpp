@@ -20,7 +20,7 @@ namespace {
 // without a root expect, as plain MPI would hang or give undefined data.
 Verdict differing(const AgreementMessage& agreed, const Call& call, const Rules& rules) noexcept {
   const bool served_by_mpi = agreed.same_signature() || has_root(call.collective) || reduces(call.collective);
-  const bool error = rules.only() != nullptr || agreed.has_unreadable() || !served_by_mpi;
+  const bool error = rules.single_policy() != nullptr || agreed.has_unreadable() || !served_by_mpi;
   return error ? Verdict{Fallback::none, Status::rank_mismatch} : Verdict{Fallback::mismatch};
 }
 
@@ -63,8 +63,8 @@ bool values_on_device(const CollectiveCall& call) noexcept {
 constexpr float CodingSpeeds::*all_numbers[] = {&CodingSpeeds::ratio, &CodingSpeeds::encode,
                                                 &CodingSpeeds::decode, &CodingSpeeds::reduce,
                                                 &CodingSpeeds::accumulate};
-static_assert(std::size(all_numbers) == CodingSpeeds::numbers);
-static_assert(MeasuredChoice::codecs * CodingSpeeds::numbers <= max_candidates);
+static_assert(std::size(all_numbers) == CodingSpeeds::members);
+static_assert(MeasuredChoice::codecs * CodingSpeeds::members <= max_candidates);
 
 }  // namespace
 
@@ -77,7 +77,7 @@ Communicator::ActiveCall::ActiveCall(Communicator& comm, CollectiveCall call, co
       compressed_(compressed),
       record_(comm.observer_, call_),
       device_(device_of(comm, call_)),
-      place_(device_ ? device_->device().frames() : comm.place_) {
+      place_(device_ ? device_->device().frame_place() : comm.place_) {
   call_.data.op = call_.op;
   comm.complete(call_);
   call_.any_blocks =
@@ -143,7 +143,7 @@ Task<Verdict> Communicator::ActiveCall::resolve_period() {
 // and take no samples.
 Task<Verdict> Communicator::ActiveCall::resolve_trial() {
   Autotuner* const tuner = early_.autotuner;
-  if (tuner == nullptr || !tuner->is_trying()) co_return Verdict{};
+  if (tuner == nullptr || !tuner->is_trying_plain()) co_return Verdict{};
   AgreementMessage mine = local_message(nullptr);
   mine.set_timing(tuner->own(), may_complete_early(call_.collective));
   const AgreementMessage known = co_await exchange(mine);
@@ -244,7 +244,7 @@ void Communicator::ActiveCall::learn(const AgreementMessage& agreed, Verdict& ve
     verdict.plain_times = &early_.position->tuner->plain_times();
   }
   if (early_.autotuner == nullptr) return;
-  std::array<Route, most_alternatives> found;
+  std::array<Route, max_alternatives> found;
   std::span<const Route> others;
   if (verdict.good() && call_.bytes_known) others = alternatives(policy(), call_, plan_, found);
   const bool on_devices = (agreed.obstacles & AgreementMessage::on_device) != 0 && verdict.good() &&
@@ -315,7 +315,7 @@ void Communicator::ActiveCall::end(const Verdict& verdict) noexcept {
     early_.position->tuner->coded_times().note(seconds(times[Phase::call]), record_.bytes());
   if (early_.autotuner == nullptr) return;
   if (record_.compressed()) {  // also on failure, which may be local
-    if (early_.autotuner->leaves_out(tries_history_)) return;
+    if (early_.autotuner->skips_record(tries_history_)) return;
     // A call in flight also waits while the program computes, which says nothing about the link.
     const double wait = compressed_ == nullptr ? seconds(times[Phase::wait]) : 0;
     const double predicted = predicted_plain_seconds(call_, wait, static_cast<double>(counters.sent_bytes));
@@ -350,8 +350,8 @@ void Communicator::ActiveCall::add_speeds(const Plan& usual, AgreementMessage& m
   guarded([&] {  // the speeds that are missing after a failure are unknown to all ranks
     for (std::size_t i = 0; i < MeasuredChoice::codecs; ++i) {
       const CodingSpeeds speeds = speeds_of(usual, static_cast<MeasuredChoice::Codec>(i), values);
-      for (std::size_t k = 0; k < CodingSpeeds::numbers; ++k)
-        mine.measured_low[i * CodingSpeeds::numbers + k] = speeds.*all_numbers[k];
+      for (std::size_t k = 0; k < CodingSpeeds::members; ++k)
+        mine.measured_low[i * CodingSpeeds::members + k] = speeds.*all_numbers[k];
     }
   });
 }
@@ -377,12 +377,13 @@ CodingSpeeds Communicator::ActiveCall::speeds_of(const Plan& usual, MeasuredChoi
 void Communicator::ActiveCall::choose_coding(const Plan& usual, const AgreementMessage& agreed) noexcept {
   CodingSpeeds speeds[MeasuredChoice::codecs];
   for (std::size_t i = 0; i < MeasuredChoice::codecs; ++i)
-    for (std::size_t k = 0; k < CodingSpeeds::numbers; ++k)
-      speeds[i].*all_numbers[k] = agreed.measured_low[i * CodingSpeeds::numbers + k];
+    for (std::size_t k = 0; k < CodingSpeeds::members; ++k)
+      speeds[i].*all_numbers[k] = agreed.measured_low[i * CodingSpeeds::members + k];
   Autotuner& tuner = *early_.autotuner;
   MeasuredChoice chosen;
   if (usual.algorithm != nullptr)
-    chosen = fastest_coding(coding_work(policy(), call_, usual, tuner.due_codings()->link()), speeds);
+    chosen = fastest_coding(
+        coding_work(policy(), call_, usual, tuner.due_codings()->plain_seconds_per_byte()), speeds);
   tuner.choose(chosen);
   early_.route = tuner.route();
   early_.cached_candidate = tuner.cached_candidate();
@@ -415,7 +416,7 @@ Verdict Communicator::ActiveCall::conclude(const AgreementMessage& agreed) const
     return {Fallback::none, failure_ != Status::ok ? failure_ : Status::peer_failed, nullptr, problem_};
   if (has(AgreementMessage::packed)) return {Fallback::packed};
   if (has(AgreementMessage::on_device) && !has_kernels()) return {Fallback::device};
-  if (agreed.measured_low[chosen_] < plan_.least_ratio) return {Fallback::no_gain};
+  if (agreed.measured_low[chosen_] < plan_.min_ratio) return {Fallback::no_gain};
   return {};
 }
 

@@ -32,7 +32,7 @@ class Communicator::ActiveCall {
 
  private:
   // Returns true if the program has set no policy: it may know nothing of Taut.
-  bool under_rules() const noexcept { return comm_.tuner_.rules().only() == nullptr; }
+  bool under_rules() const noexcept { return comm_.tuner_.rules().single_policy() == nullptr; }
   const Policy& policy() const noexcept { return early_.policy_state->policy; }
   int ranks() const noexcept { return comm_.transport_.size(); }
   int rank() const noexcept { return comm_.transport_.rank(); }

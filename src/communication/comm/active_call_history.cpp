@@ -87,7 +87,7 @@ void Communicator::ActiveCall::forecast(AgreementMessage& mine) {
   period_ = alone ? 0 : found.period;
   const bool neutral = !alone && (values.count == 0 || !sums);
   mine.set_history(series_->newest(), states_.size(),
-                   period_ > 0 || !neutral ? period_ : AgreementMessage::most_history);
+                   period_ > 0 || !neutral ? period_ : AgreementMessage::max_history);
   for (std::size_t i = 0; i < plan_.candidates.size() && period_ > 0; ++i) {
     float& ratio = mine.measured_low[i];
     const bool sampled = ratio > 0 && ratio < std::numeric_limits<float>::max();
@@ -101,8 +101,8 @@ void Communicator::ActiveCall::agree_on_history(const AgreementMessage& agreed) 
   if (series_ == nullptr) return;
   const HistoryTimes times = agreed.history_times(may_complete_early(call_.collective));
   leaves_state_ = (agreed.obstacles & AgreementMessage::on_device) == 0 && agreed.wants_history() &&
-                  series_->trials().pays(times);
-  tries_history_ = leaves_state_ && policy().only_if_profitable() && times.referring == 0;
+                  series_->trials().keeps_history(times);
+  tries_history_ = leaves_state_ && policy().only_if_profitable() && times.with_history == 0;
   if (!leaves_state_ || !agreed.history_agreed()) {
     states_.clear();
     series_->clear();
@@ -163,11 +163,11 @@ void Communicator::ActiveCall::record_history(std::uint64_t began) noexcept {
   HistoryTrials& trials = series_->trials();
   const double time = seconds(clock_now() - began + offer_nanoseconds_);
   if (!leaves_state_)
-    trials.record_alone(time, record_.bytes(), plan_.route());
+    trials.record_without(time, record_.bytes(), plan_.route());
   else if (refers_)
-    trials.record_referring(time, record_.bytes(), plan_.route());
+    trials.record_with(time, record_.bytes(), plan_.route());
   else
-    trials.record_filling(needed_);
+    trials.record_without_state(needed_);
 }
 
 // Adds the state of the call to its series. After a failure the series begins anew.

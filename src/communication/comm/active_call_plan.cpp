@@ -131,7 +131,7 @@ void Communicator::ActiveCall::plan(AgreementMessage& mine) {
 void Communicator::ActiveCall::sample(AgreementMessage& mine) {
   const std::size_t candidates = plan_.candidates.size();
   if (early_.cached_candidate >= candidates) early_.cached_candidate.reset();
-  const bool matters = plan_.least_ratio != 0 || candidates > 1, for_packed = rounds_packed_integers();
+  const bool matters = plan_.min_ratio != 0 || candidates > 1, for_packed = rounds_packed_integers();
   if (!matters && !for_packed) return;
   ConstSlice sampled = own_values(call_, rank()).most();
   std::optional<gpu::SampledParts> parts;

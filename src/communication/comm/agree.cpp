@@ -64,7 +64,7 @@ void AgreementMessage::set_timing(const Timing& timing, bool rooted) noexcept {
   timing_low[0] = coded(timing.plain, rooted);
   timing_low[1] = coded(timing.coded, rooted);
   timing_low[2] = coded(timing.predicted, false);
-  timing_low[3] = coded(timing.other, rooted);
+  timing_low[3] = coded(timing.tried, rooted);
   timing_low[4] = coded(timing.declined, rooted);
 }
 
@@ -74,8 +74,8 @@ Timing AgreementMessage::timing(bool rooted) const noexcept {
 }
 
 void AgreementMessage::set_history_times(const HistoryTimes& times, bool rooted) noexcept {
-  history_times_low[0] = coded(times.alone, rooted);
-  history_times_low[1] = coded(times.referring, rooted);
+  history_times_low[0] = coded(times.without_history, rooted);
+  history_times_low[1] = coded(times.with_history, rooted);
 }
 
 HistoryTimes AgreementMessage::history_times(bool rooted) const noexcept {

@@ -22,7 +22,7 @@ struct AgreementMessage {
     bad_arguments = 32,  // the error is one of its arguments
   };
   static constexpr std::uint8_t any_type = 0xFF;
-  static constexpr std::uint16_t most_history = 0xFFFF;
+  static constexpr std::uint16_t max_history = 0xFFFF;
   static constexpr float unknown_size = std::numeric_limits<float>::max();
   static constexpr float unknown_timing = std::numeric_limits<float>::max();
   static constexpr std::uint64_t tag = 0x3731'5455'4154;  // "TAUT17": changes with this struct and with steps
@@ -40,9 +40,9 @@ struct AgreementMessage {
   float timing_low[5] = {unknown_timing, unknown_timing, unknown_timing, unknown_timing,
                          unknown_timing};                         // members of Timing
   float history_times_low[2] = {unknown_timing, unknown_timing};  // members of HistoryTimes
-  std::uint16_t history_depth = most_history;   // fewest states of the call's series on any rank
-  std::uint16_t history_period = most_history;  // least distance at which a rank wants a reference
-  std::uint32_t checksum = 0;                   // checksum of all bytes before it
+  std::uint16_t history_depth = max_history;   // fewest states of the call's series on any rank
+  std::uint16_t history_period = max_history;  // least distance at which a rank wants a reference
+  std::uint32_t checksum = 0;                  // checksum of all bytes before it
 
   void set_signature(std::uint64_t signature) noexcept { signature_low = signature_high = signature; }
   void set_type(std::uint8_t type) noexcept { type_low = type_high = type; }
@@ -57,7 +57,7 @@ struct AgreementMessage {
   void set_timing(const Timing& timing, bool rooted) noexcept;
   Timing timing(bool rooted) const noexcept;
   // Sets the newest state of this rank, the number of states, and the distance at which the rank wants a
-  // reference: 0 if the call must go without, most_history if it does not matter to the rank.
+  // reference: 0 if the call must go without, max_history if it does not matter to the rank.
   // history_agreed(): all ranks hold the same newest state. wants_history(): some rank gains by a reference,
   // and none is against it.
   void set_history(std::uint64_t newest, std::size_t depth, std::size_t period) noexcept {
@@ -69,7 +69,7 @@ struct AgreementMessage {
   void set_history_times(const HistoryTimes& times, bool rooted) noexcept;
   HistoryTimes history_times(bool rooted) const noexcept;
   bool history_agreed() const noexcept { return history_low == history_high && history_low != 0; }
-  bool wants_history() const noexcept { return history_period != 0 && history_period != most_history; }
+  bool wants_history() const noexcept { return history_period != 0 && history_period != max_history; }
   bool same_signature() const noexcept { return signature_low == signature_high; }
   // Mark the message: that of some rank could not be read. has_unreadable(): some rank has set the mark.
   void note_unreadable() noexcept {

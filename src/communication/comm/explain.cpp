@@ -127,7 +127,7 @@ std::string text_of(const PhaseTimes& times) {
 
 std::string history_option(std::uint64_t period) {
   if (period <= Policy::usual_history) return "history=auto";
-  return "history=" + std::to_string(std::min<std::uint64_t>(2 * period, Policy::most_history));
+  return "history=" + std::to_string(std::min<std::uint64_t>(2 * period, Policy::max_history));
 }
 
 // Calls that were not compressed are taken to have a usual bound.

@@ -55,7 +55,7 @@ void MessageCoder::choose(ConstSlice sampled, const MessagePlan& plan, Candidate
   float& ratio = message.expected_ratio;
   std::size_t chosen = cached_candidate.get().value_or(plan.candidates.size());
   if (chosen < plan.candidates.size()) ratio = ratio_of(chosen);
-  if (chosen >= plan.candidates.size() || ratio == 0 || ratio < static_cast<float>(plan.least_ratio)) {
+  if (chosen >= plan.candidates.size() || ratio == 0 || ratio < static_cast<float>(plan.min_ratio)) {
     cached_candidate.forget();
     std::array<float, max_candidates> ratios{};
     for (std::size_t i = 0; i < plan.candidates.size(); ++i) ratios[i] = ratio_of(i);
@@ -84,7 +84,7 @@ void MessageCoder::apply_forecast(ConstSlice sampled, const MessagePlan& plan, M
 // codes them.
 void MessageCoder::sample(ConstSlice values, const MessagePlan& plan, CandidateCache& cached_candidate,
                           Message& message) {
-  const bool matters = plan.least_ratio > 0 || plan.candidates.size() > 1;
+  const bool matters = plan.min_ratio > 0 || plan.candidates.size() > 1;
   const bool rounds_packed = policy_.coding.bits == PackedBits::exact && !message.bound.exact();
   message.candidate = &plan.candidates[0];
   if (!matters && !rounds_packed) return;
@@ -101,7 +101,7 @@ void MessageCoder::sample(ConstSlice values, const MessagePlan& plan, CandidateC
   if (message.fallback != Fallback::none || !matters) return;
   choose(values, plan, cached_candidate, message);
   apply_forecast(values, plan, message);
-  if (message.expected_ratio < static_cast<float>(plan.least_ratio)) message.fallback = Fallback::no_gain;
+  if (message.expected_ratio < static_cast<float>(plan.min_ratio)) message.fallback = Fallback::no_gain;
 }
 
 // Returns the codec for frames with references, which chooses its predictor anew unless the policy names one.

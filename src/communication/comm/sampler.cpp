@@ -167,7 +167,7 @@ void Sampler::begin_to_follow(CallRow& row, const SampledCall& call) {
   const Repetition& known = row.repetition;
   const bool near = known.samples == 0 || (known.period > 0 && known.period <= Policy::usual_history);
   FollowedStream& stream =
-      followed_.emplace_back(row.key, call, near ? Policy::usual_history : Policy::most_history);
+      followed_.emplace_back(row.key, call, near ? Policy::usual_history : Policy::max_history);
   row.followed = true;
   stream.pieces.note(EarlierPieces::piece_of(call.values), stream.depth);
 }

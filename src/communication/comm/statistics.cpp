@@ -64,7 +64,7 @@ double Repetition::gain(double share) const noexcept {
   }
   if (!(share > 0)) return gains[lossy];
   const double least = Compressibility::relative[lossy - 1];
-  return ratio_between(Compressibility::relative, std::span(gains).first(lossy), std::max(share, least));
+  return interpolated_ratio(Compressibility::relative, std::span(gains).first(lossy), std::max(share, least));
 }
 
 Repetition& Repetition::operator+=(const Repetition& other) noexcept {

@@ -50,12 +50,13 @@ std::uint64_t Tuner::sites(const void* address) noexcept {
 EarlyDecision Tuner::decide(const Call& call, bool overlaps, bool in_periods) {
   if (rules_.off()) return {Fallback::off};
   if (ranks_ < 2) return {Fallback::communicator};
-  if (call.bytes_known && call.bytes < rules_.least_bytes()) return {Fallback::small};
+  if (call.bytes_known && call.bytes < rules_.min_bytes()) return {Fallback::small};
   Call placed = call;
   placed.sites = sites(call.site);
   const Match match = rules_.match(placed);
   if (match.off) return {Fallback::off};
-  return match.open ? EarlyDecision{.overlaps = overlaps} : decide(*match.rule, call, overlaps, in_periods);
+  return match.rank_dependent ? EarlyDecision{.overlaps = overlaps}
+                              : decide(*match.rule, call, overlaps, in_periods);
 }
 
 EarlyDecision Tuner::decide(const Rule& rule, const Call& call, bool overlaps, bool in_periods) {

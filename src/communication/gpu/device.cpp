@@ -12,29 +12,30 @@ static_assert(static_cast<int>(Status::device_failed) == TAUT_ERR_CUDA);
 Device::Device(const DeviceServices& services, int number, void* stream, bool device_frames)
     : services_(services),
       number_(number),
-      first_{stream},
+      main_queue_{stream},
       frames_on_device_(device_frames),
       device_frames_(*this),
-      range_memory_(pinned_.scratch(sizeof(DeviceRange))),
-      range_(new (range_memory_.data()) DeviceRange{}) {
+      range_buffer_(pinned_.scratch(sizeof(DeviceRange))),
+      range_result_(new (range_buffer_.data()) DeviceRange{}) {
   [[maybe_unused]] static const bool once = (services.at_release(DevicePool::trim_all), true);
 }
 
 Device::~Device() {
-  if (second_.stream == nullptr) return;
-  wait(second_);
-  services_.close_stream(second_.stream);
+  if (second_queue_.stream == nullptr) return;
+  wait(second_queue_);
+  services_.close_stream(second_queue_.stream);
 }
 
 Status Device::copy(void* to, const void* from, std::size_t bytes) noexcept {
   if (bytes == 0) return Status::ok;
   ++changes_;
-  return status_after_drain(
-      first_, launch_on(first_, [&](void* stream) { return services_.copy_on(to, from, bytes, stream); }));
+  return status_after_drain(main_queue_, launch_on(main_queue_, [&](void* stream) {
+                              return services_.copy_on(to, from, bytes, stream);
+                            }));
 }
 
 Status Device::wait() noexcept {
-  const Status status = wait(first_), other = wait(second_);
+  const Status status = wait(main_queue_), other = wait(second_queue_);
   return status != Status::ok ? status : other;
 }
 
@@ -51,12 +52,12 @@ Status Device::status_after_drain(Queue& queue, int code) noexcept {
   return status_of(code);
 }
 
-std::optional<Status> Device::check(const std::uint32_t& done, Queue& queue, unsigned& checks) noexcept {
-  constexpr unsigned reads = 256, checks_between_queries = 16;
+std::optional<Status> Device::poll(const std::uint32_t& done, Queue& queue, unsigned& polls) noexcept {
+  constexpr unsigned reads = 256, polls_between_queries = 16;
   const auto set = [&] { return __atomic_load_n(&done, __ATOMIC_ACQUIRE) != 0; };
   for (unsigned i = 0; i < reads; ++i)
     if (set()) return Status::ok;
-  if (++checks % checks_between_queries != 0) return {};
+  if (++polls % polls_between_queries != 0) return {};
   const CurrentDevice current(*this);
   int idle = 0, code = current.code();
   if (code == 0) code = services_.query(queue.stream, &idle);
@@ -70,22 +71,22 @@ std::optional<Status> Device::check(const std::uint32_t& done, Queue& queue, uns
 bool Device::fork() noexcept {
   const CurrentDevice current(*this);
   if (current.code() != 0) return false;
-  if (second_.stream == nullptr && services_.open_stream(&second_.stream) != 0) return false;
-  if (services_.follow(second_.stream, first_.stream) != 0) return false;
-  followed_ = changes_;
+  if (second_queue_.stream == nullptr && services_.open_stream(&second_queue_.stream) != 0) return false;
+  if (services_.follow(second_queue_.stream, main_queue_.stream) != 0) return false;
+  changes_at_fork_ = changes_;
   return true;
 }
 
-Device::Queue& Device::queue(bool overlap) noexcept {
-  if (!overlap || first_.operations <= second_.operations) return first_;
-  return followed_ == changes_ || fork() ? second_ : first_;
+Device::Queue& Device::choose_queue(bool may_overlap) noexcept {
+  if (!may_overlap || main_queue_.operations <= second_queue_.operations) return main_queue_;
+  return changes_at_fork_ == changes_ || fork() ? second_queue_ : main_queue_;
 }
 
 // ---- Kernels of an operation
 
 Kernels::Kernels(Device& device, std::size_t results, bool overlap)
     : device_(device),
-      queue_(device.queue(overlap)),
+      queue_(device.choose_queue(overlap)),
       memory_(device.pinned().scratch(results * sizeof(PolledResult))),
       results_(reinterpret_cast<PolledResult*>(memory_.data()), results) {
   ++queue_.operations;
@@ -100,29 +101,29 @@ Kernels::~Kernels() {
 Status Kernels::copy(void* to, const void* from, std::size_t bytes) noexcept {
   const int code = device_.launch_on(
       queue_, [&](void* stream) { return device_.services_.copy_on(to, from, bytes, stream); });
-  enqueued(code);
+  note_work(code);
   return static_cast<Status>(code);
 }
 
-void Kernels::enqueued(int code) noexcept {
+void Kernels::note_work(int code) noexcept {
   if (code != 0 && !Device::needs_host(code)) device_.status_after_drain(queue_, code);
-  last_ = queue_.enqueued;
+  last_work_ = queue_.enqueued;
   running_ = true;
 }
 
-void Kernels::launched(int code) noexcept {
-  enqueued(code);
-  if (code == 0) observed_ = last_;
+void Kernels::note_kernels(int code) noexcept {
+  note_work(code);
+  if (code == 0) polled_work_ = last_work_;
 }
 
 bool Kernels::ready() {
-  for (; next_ < results_.size() && failure_ == Status::ok; ++next_) {
-    const auto status = device_.check(results_[next_].result.done, queue_, checks_);
+  for (; next_result_ < results_.size() && failure_ == Status::ok; ++next_result_) {
+    const auto status = device_.poll(results_[next_result_].result.done, queue_, polls_);
     if (!status) return false;
     failure_ = *status;
   }
-  if (failure_ == Status::ok) queue_.done = std::max(queue_.done, observed_);
-  running_ = failure_ == Status::ok && observed_ < last_;
+  if (failure_ == Status::ok) queue_.done = std::max(queue_.done, polled_work_);
+  running_ = failure_ == Status::ok && polled_work_ < last_work_;
   return true;
 }
 
@@ -135,19 +136,19 @@ std::optional<SizeOrStatus> Kernels::outcome(std::size_t i) const noexcept {
 
 std::optional<Status> Device::range(ConstSlice values, std::optional<double> fill, PackedBits bits,
                                     ValueRange& range) noexcept {
-  DeviceRange& found = *range_;
+  DeviceRange& found = *range_result_;
   found = {};
-  const int code = launch_on(first_, [&](void* stream) {
+  const int code = launch_on(main_queue_, [&](void* stream) {
     return services_.range(values.data, values.count, static_cast<int>(values.type), fill ? &*fill : nullptr,
                            bits == PackedBits::exact, &found, stream);
   });
   if (needs_host(code)) return {};
-  if (code != 0) return status_after_drain(first_, code);
-  unsigned checks = 0;
+  if (code != 0) return status_after_drain(main_queue_, code);
+  unsigned polls = 0;
   std::optional<Status> status;
-  while (!(status = check(found.done, first_, checks))) continue;
+  while (!(status = poll(found.done, main_queue_, polls))) continue;
   if (*status != Status::ok) return *status;
-  first_.done = first_.enqueued;
+  main_queue_.done = main_queue_.enqueued;
   range = {found.least, found.greatest};
   return static_cast<Status>(found.status);
 }
@@ -166,7 +167,7 @@ void* own_stream_of(const DeviceServices& services, int number) {
 
 }  // namespace
 
-// Devices with the former stream are of no more use.
+// Drops the devices with the former stream, which no later call uses.
 void Devices::set_stream(void* stream) noexcept {
   if (stream == stream_) return;
   std::erase_if(devices_, [&](const auto& device) { return device->stream() == stream_; });

@@ -72,7 +72,7 @@ Status DeviceFrames::copy(std::byte* to, const std::byte* from, std::size_t byte
   const bool overlap = before(to, from + bytes) && before(from, to + bytes);
   if (!overlap) return copy_and_wait(device_address(to), device_address(from), bytes);
   return guarded([&] {
-    const Buffer between = device_.memory().scratch(bytes);
+    const Buffer between = device_.pooled().scratch(bytes);
     const Status status = device_.copy(between.data(), device_address(from), bytes);
     return status == Status::ok ? copy_and_wait(device_address(to), between.data(), bytes) : status;
   });

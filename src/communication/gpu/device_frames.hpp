@@ -16,15 +16,15 @@ class DeviceFrames final : public DevicePool, public MessageMemory {
   explicit DeviceFrames(Device& device) : DevicePool(device, MemoryKind::pinned, this) {}
   ~DeviceFrames() override { trim(); }
 
-  // Returns the address on the GPU of memory of this place; null for other memory.
+  // Returns the address on the GPU that belongs to an address on the host; null for other memory.
   std::byte* device_address(const std::byte* host) const noexcept;
 
   // Copy whole frames between the two memories, and wait. Do nothing for other memory.
   Status upload(ConstBytes frame) noexcept;
   Status download(ConstBytes frame) noexcept;
-  // Returns the address on the host of memory that device_address() has returned; null for other memory.
+  // Returns the address on the host that belongs to an address on the GPU; null for other memory.
   std::byte* host_address(const std::byte* device) const noexcept;
-  // Notes that the headers of a message's frames are on the host, which has it at this address.
+  // Notes that the host has the headers of a message's frames. `message`: its address on the host.
   void note_headers(const std::byte* message) { with_headers_.push_back(message); }
 
   // Copies a frame within this place: the payload on the GPU, and the header in both memories.
@@ -36,7 +36,7 @@ class DeviceFrames final : public DevicePool, public MessageMemory {
  private:
   struct MirroredBlock {
     std::byte* host;
-    std::unique_ptr<MemoryBlock> device;  // plain
+    std::unique_ptr<MemoryBlock> device;
   };
 
   std::byte* allocate(std::size_t bytes) noexcept override;
@@ -44,7 +44,7 @@ class DeviceFrames final : public DevicePool, public MessageMemory {
   Status copy_and_wait(void* to, const void* from, std::size_t bytes) noexcept;
 
   std::vector<MirroredBlock> blocks_;
-  std::vector<const std::byte*> with_headers_;  // messages, until arrived()
+  std::vector<const std::byte*> with_headers_;  // messages whose headers the host has, until arrived()
 };
 
 }  // namespace taut::gpu

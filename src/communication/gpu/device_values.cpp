@@ -17,15 +17,15 @@ bool overlap(const std::byte* a, const std::byte* b, std::size_t bytes) noexcept
 }  // namespace
 
 Status DeviceValues::copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
-  const bool here = on_device(to) && on_device(from);
-  if (here && overlap(to, from, bytes))
+  const bool within_gpu = on_device(to) && on_device(from);
+  if (within_gpu && overlap(to, from, bytes))
     return guarded([&] {
       const Buffer between = scratch(bytes);
       const Status status = device_->copy(between.data(), from, bytes);
       return status == Status::ok ? device_->copy(to, between.data(), bytes) : status;
     });
   const Status status = device_->copy(to, from, bytes);
-  return status != Status::ok || here ? status : device_->wait();
+  return status != Status::ok || within_gpu ? status : device_->wait();
 }
 
 // Returns nothing if no kernel does the work.
@@ -46,7 +46,7 @@ std::optional<Status> DeviceValues::divide_on_device(Slice values, int n) noexce
   });
 }
 
-// The work is done where `values` are; the operand is copied there.
+// Does the work where `values` are, and copies the operand there.
 Status DeviceValues::reduce(Slice values, ConstSlice operand, Reduction op) noexcept {
   if (values.count == 0) return Status::ok;
   const auto on_host = [&](ConstSlice there) {
@@ -81,8 +81,8 @@ Status DeviceValues::divide(Slice values, int n) noexcept {
   });
 }
 
-// A result that the kernel cannot write is made in memory of the GPU first. Waits: a message that is not on
-// the stream may take the memory of the operands next.
+// Makes a result that the kernel cannot write in memory of the GPU first. Waits: a message that is not on the
+// stream may overwrite the operands next.
 Status DeviceValues::reduce_widely(const std::byte* operands, int n, Slice result, Reduction op,
                                    int divisor) noexcept {
   if (result.count == 0) return Status::ok;
@@ -109,7 +109,7 @@ Status DeviceValues::range(ConstSlice values, const Coding& coding, ValueRange& 
   }
   if (suits_kernels(values))
     if (const auto done = device_->range(values, coding.fill, coding.bits, range)) return *done;
-  constexpr std::size_t at_a_time = std::size_t{1} << 20;
+  constexpr std::size_t at_a_time = std::size_t{1} << 20;  // values of one copy
   for (std::size_t first = 0; first < values.count; first += at_a_time) {
     const ConstSlice part{values.part(first, std::min(at_a_time, values.count - first))};
     const Status status = with_host_copy(part, [&](ConstSlice copy) {
@@ -133,7 +133,7 @@ Status divide(Slice values, int n) {
 
 namespace {
 
-// Returns the distances, in components, from which the predictions of the candidates read other values.
+// Returns the distances, in components, between a value and those from which the candidates predict it.
 std::vector<std::size_t> distances_of(std::span<const Coding> candidates, DType type) {
   std::vector<std::size_t> distances{0};
   for (const Coding& candidate : candidates) {

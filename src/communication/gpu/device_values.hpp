@@ -1,4 +1,4 @@
-// DeviceValues is the place of the values of one call, if they are on a GPU.
+// DeviceValues is the place of the values of a call of which some are on a GPU.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace taut::gpu {
 
-// Returns true if kernels can read and write the values.
+// Returns true if the values are aligned as kernels need it.
 inline bool suits_kernels(ConstSlice values) noexcept {
   return reinterpret_cast<std::uintptr_t>(values.data) % size_of(component_of(values.type)) == 0;
 }
 
-// Place of the values of a call. Scratch memory is on the GPU. Values may be there or on the host.
+// Place of the values of one call. Scratch memory is on the GPU. Values may be there or on the host.
 class DeviceValues final : public Place {
  public:
   explicit DeviceValues(std::shared_ptr<Device> device) noexcept
@@ -26,8 +26,8 @@ class DeviceValues final : public Place {
 
   Device& device() const noexcept { return *device_; }
 
-  Buffer scratch(std::size_t bytes) override { return memory().scratch(bytes); }
-  void reserve(std::size_t bytes, std::size_t blocks) override { memory().reserve(bytes, blocks); }
+  Buffer scratch(std::size_t bytes) override { return scratch_pool().scratch(bytes); }
+  void reserve(std::size_t bytes, std::size_t blocks) override { scratch_pool().reserve(bytes, blocks); }
   // Waits for the copy, unless it is within the GPU.
   Status copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept override;
   Status reduce(Slice values, ConstSlice operand, Reduction op) noexcept override;
@@ -35,7 +35,7 @@ class DeviceValues final : public Place {
   Status reduce_widely(const std::byte* operands, int n, Slice result, Reduction op,
                        int divisor) noexcept override;
 
-  // Finds the range of values as range_of() does.
+  // Finds the range of values as range_of() does, by a kernel or on copies.
   Status range(ConstSlice values, const Coding& coding, ValueRange& range) noexcept;
 
   // Runs action(copy), where `copy` holds the values in host memory.
@@ -49,13 +49,13 @@ class DeviceValues final : public Place {
   }
 
  private:
-  // NCCL, which moves values by nodes, cannot share memory of a pool.
-  DevicePool& memory() const noexcept {
-    return device_->frames_on_device() ? device_->plain() : device_->memory();
+  // Returns plain memory where NCCL, which moves values by nodes, cannot share memory of CUDA's pool.
+  DevicePool& scratch_pool() const noexcept {
+    return device_->frames_on_device() ? device_->plain() : device_->pooled();
   }
   std::optional<Status> reduce_on_device(Slice values, ConstSlice operand, Reduction op) noexcept;
   std::optional<Status> divide_on_device(Slice values, int n) noexcept;
-  void recycle(std::byte*, std::size_t) noexcept override {}  // blocks belong to the pool of the device
+  void recycle(std::byte*, std::size_t) noexcept override {}  // blocks return to the pool of the device
 
   std::shared_ptr<Device> device_;
 };
@@ -64,11 +64,12 @@ class DeviceValues final : public Place {
 // kernels cannot be used in this process.
 Status divide(Slice values, int n);
 
-// Copies the parts of `values` that samples for these candidates read (compressor/frame/sample.hpp) to host
-// memory, each part to the offset that it has in the values. The other bytes of the result are unspecified.
-// Throws Error.
+// Copies in host memory of those parts of values that samples for some candidates read
+// (compressor/frame/sample.hpp). Each part has the offset that it has in the values; other bytes are
+// unspecified.
 class SampledParts {
  public:
+  // Throws Error.
   SampledParts(Device& device, ConstSlice values, std::span<const Coding> candidates);
 
   ConstSlice values() const noexcept { return values_; }

@@ -10,8 +10,8 @@
 namespace taut::gpu {
 namespace {
 
-constexpr std::size_t frame_alignment = 16;
-constexpr std::size_t most_together = CodecOperations::max_batch;
+constexpr std::size_t frame_alignment = 16;  // bytes; kernels need it
+constexpr std::size_t max_items = CodecOperations::max_batch;
 
 bool aligned(const void* at, std::size_t to) noexcept {
   return reinterpret_cast<std::uintptr_t>(at) % to == 0;
@@ -34,11 +34,11 @@ FrameHeader header_of(ConstBytes frame) noexcept {
 class FrameCodec::OutputFrame {
  public:
   OutputFrame() = default;
-  OutputFrame(Device& device, Bytes out, std::size_t most) : device_(&device), out_(out) {
-    const std::size_t bytes = std::min(most, out.size());
+  OutputFrame(Device& device, Bytes out, std::size_t max_bytes) : device_(&device), out_(out) {
+    const std::size_t bytes = std::min(max_bytes, out.size());
     std::byte* const device_memory = device.device_frames().device_address(out.data());
     to_ = device_memory != nullptr ? device_memory : out.data();
-    Place& buffer_place = device_memory != nullptr ? static_cast<Place&>(device.memory()) : device.pinned();
+    Place& buffer_place = device_memory != nullptr ? static_cast<Place&>(device.pooled()) : device.pinned();
     if (!aligned(to_, frame_alignment)) buffer_ = buffer_place.scratch(bytes);
     frame_ = {buffer_.data() != nullptr ? buffer_.data() : to_, bytes};
   }
@@ -62,7 +62,7 @@ class FrameCodec::OutputFrame {
   Buffer buffer_;
 };
 
-// Launches of items on several results: together, or one by one.
+// Collects items, each with its result, and launches their kernels: together, or one by one.
 class FrameCodec::Launches {
  public:
   Launches(Kernels& kernels, bool together) noexcept : kernels_(kernels), together_(together) {}
@@ -74,18 +74,18 @@ class FrameCodec::Launches {
   // Runs launch(items, stream).
   template <class Launch>
   void run(const Launch& launch) noexcept {
-    const std::size_t most = together_ ? n_ : 1;
-    for (std::size_t i = 0; i < n_; i += most)
-      kernels_.run(std::span(results_).subspan(i, most),
-                   [&](void* stream) { return launch(std::span(items_).subspan(i, most), stream); });
+    const std::size_t at_once = together_ ? n_ : 1;
+    for (std::size_t i = 0; i < n_; i += at_once)
+      kernels_.run(std::span(results_).subspan(i, at_once),
+                   [&](void* stream) { return launch(std::span(items_).subspan(i, at_once), stream); });
   }
 
  private:
   Kernels& kernels_;
   bool together_;
   std::size_t n_ = 0;
-  std::array<std::size_t, most_together> results_;
-  std::array<DeviceFrameItem, most_together> items_;
+  std::array<std::size_t, max_items> results_;
+  std::array<DeviceFrameItem, max_items> items_;
 };
 
 // Returns the coding by which kernels decode a frame, whose header is on the host.
@@ -93,22 +93,22 @@ std::optional<Coding> FrameCodec::decoding_of(ConstBytes frame) const {
   return gpu::decoding_of(header_of(frame), {}, coding_);
 }
 
-// Returns true if operations of this call may use the second stream, which follows the user's stream from the
-// first operation on.
+// Returns true if operations of this call may use the second stream. The first operation prepares that
+// stream.
 bool FrameCodec::overlaps() const {
   if (overlap_ && !forked_) overlap_ = forked_ = device_.fork();
   return overlap_;
 }
 
-std::size_t FrameCodec::most_bytes(const FrameHeader& header, std::uint32_t addends) const noexcept {
+std::size_t FrameCodec::max_frame_bytes(const FrameHeader& header, std::uint32_t addends) const noexcept {
   return max_bytes(header.type, static_cast<std::size_t>(header.count), addends);
 }
 
-// Returns a frame in memory of the GPU, suitably aligned: where it is, or a copy that is enqueued.
+// Returns a frame in aligned memory of the GPU: the frame itself, or a copy that is enqueued.
 Buffer FrameCodec::frame_on_device(Kernels& kernels, ConstBytes frame) const {
   std::byte* const at = device_.device_frames().device_address(frame.data());
   if (at != nullptr && aligned(at, frame_alignment)) return Buffer(&values_, at, frame.size());
-  Buffer device_frame = device_.memory().scratch(frame.size());
+  Buffer device_frame = device_.pooled().scratch(frame.size());
   const Status status = kernels.copy(device_frame.data(), at != nullptr ? at : frame.data(), frame.size());
   if (status != Status::ok) throw Error(status, describe(status));
   return device_frame;
@@ -133,14 +133,14 @@ void FrameCodec::launch_encoders(Kernels& kernels, std::span<const EncodeItem> i
 }
 
 Task<SizeOrStatus> FrameCodec::encode_on_device(std::span<EncodeItem> items) const {
-  std::array<OutputFrame, most_together> outputs;
-  std::array<Bytes, most_together> frames;
+  std::array<OutputFrame, max_items> outputs;
+  std::array<Bytes, max_items> frames;
   Kernels kernels = this->kernels(items.size());
   for (std::size_t i = 0; i < items.size(); ++i) {
     const auto& [values, out, made] = items[i];
-    const std::size_t most = max_bytes(values.type, values.count, 1);
-    if (!encodes() || on_host(values) || !suits_kernels(values) || out.size() < most) continue;
-    outputs[i] = OutputFrame(device_, out, most);
+    const std::size_t needed = max_bytes(values.type, values.count, 1);
+    if (!encodes() || on_host(values) || !suits_kernels(values) || out.size() < needed) continue;
+    outputs[i] = OutputFrame(device_, out, needed);
     frames[i] = outputs[i].frame();
   }
   launch_encoders(kernels, items, frames);
@@ -166,7 +166,7 @@ SizeOrStatus FrameCodec::encode_on_host(ConstSlice values, Bytes out) const noex
 // Launches the decoders of the items that have a frame on the GPU: together if kernels can do that.
 void FrameCodec::launch_decoders(Kernels& kernels, std::span<const DecodeItem> items,
                                  std::span<const Buffer> frames) const {
-  std::array<bool, most_together> launched{};
+  std::array<bool, max_items> launched{};
   for (std::size_t first = 0; first < items.size(); ++first) {
     if (frames[first].data() == nullptr || launched[first]) continue;
     const Coding coding = *decoding_of(items[first].in);
@@ -189,7 +189,7 @@ void FrameCodec::launch_decoders(Kernels& kernels, std::span<const DecodeItem> i
 }
 
 Task<SizeOrStatus> FrameCodec::decode_on_device(std::span<DecodeItem> items) const {
-  std::array<Buffer, most_together> frames;
+  std::array<Buffer, max_items> frames;
   Kernels kernels = this->kernels(items.size());
   for (std::size_t i = 0; i < items.size(); ++i)
     if (const auto& [in, values, status] = items[i];
@@ -215,7 +215,7 @@ Status FrameCodec::decode_on_host(ConstBytes in, Slice values) const noexcept {
   });
 }
 
-// A sum is fused with decoding if kernels can do that.
+// Adds while it decodes, if kernels can do that; otherwise decodes to scratch memory, and reduces.
 Task<SizeOrStatus> FrameCodec::reduce_on_device(ConstBytes in, Slice values, Reduction op) const {
   const std::optional<Coding> coding = op == Reduction::sum ? decoding_of(in) : std::nullopt;
   const auto adds = coding ? kernels_of(device_.services(), *coding).adds : nullptr;
@@ -239,8 +239,8 @@ Task<SizeOrStatus> FrameCodec::reduce_on_device(ConstBytes in, Slice values, Red
 
 // ---- Sums
 
-// Launches the sum of frames in memory of the GPU, if kernels can add them. `header`: that of the sum, but
-// for the size.
+// Launches the sum of frames in memory of the GPU, if kernels can add them. `header`: that of the sum,
+// without its size.
 void FrameCodec::add(Kernels& kernels, std::span<const ConstBytes> frames, const FrameHeader& header,
                      Bytes out) const {
   const std::optional<Coding> coding = gpu::decoding_of(header, {}, coding_);
@@ -264,7 +264,7 @@ Task<SizeOrStatus> FrameCodec::sum_on_device(std::span<const ConstBytes> frames,
   FrameHeader header = header_of(frames[0]);
   header.addends = 0;
   for (const ConstBytes frame : frames) header.addends += header_of(frame).addends;
-  const OutputFrame output(device_, out, most_bytes(header, header.addends));
+  const OutputFrame output(device_, out, max_frame_bytes(header, header.addends));
   Kernels kernels = this->kernels(1);
   for (std::size_t i = 0; i < frames.size(); ++i) {
     memory[i] = frame_on_device(kernels, frames[i]);
@@ -281,7 +281,7 @@ Task<SizeOrStatus> FrameCodec::accumulate_on_device(ConstBytes frame, ConstSlice
   const auto adds = encodes() ? kernels_of(device_.services(), coding_).accumulate : nullptr;
   if (!suits_kernels(values) || adds == nullptr) co_return accumulate_on_host(frame, values, out);
   Buffer device_frame;
-  const OutputFrame output(device_, out, most_bytes(header, header.addends + 1));
+  const OutputFrame output(device_, out, max_frame_bytes(header, header.addends + 1));
   Kernels kernels = this->kernels(1);
   device_frame = frame_on_device(kernels, frame);
   kernels.run(0, [&](TAUT_Cuda_result* result, void* stream) {
@@ -295,16 +295,16 @@ Task<SizeOrStatus> FrameCodec::accumulate_on_device(ConstBytes frame, ConstSlice
   co_return made ? output.deliver(*made, kernels) : accumulate_on_host(frame, values, out);
 }
 
-// Adds a frame with lags and a frame of the values: the kernel that encodes and adds at once has no lags.
+// Encodes the values, and adds the two frames: the kernel that encodes and adds at once has no lags.
 Task<SizeOrStatus> FrameCodec::accumulate_lagged(ConstBytes frame, ConstSlice values, Bytes out) const {
   FrameHeader header = header_of(frame);
   ++header.addends;
-  Buffer own = device_.memory().scratch(max_bytes(values.type, values.count, 1)), device_frame;
-  const OutputFrame output(device_, out, most_bytes(header, header.addends));
+  Buffer encoded = device_.pooled().scratch(max_bytes(values.type, values.count, 1)), device_frame;
+  const OutputFrame output(device_, out, max_frame_bytes(header, header.addends));
   Kernels encoding = kernels(1);
   if (encodes() && suits_kernels(values))
     encoding.run(0, [&](TAUT_Cuda_result* result, void* stream) {
-      return gpu::encode(device_.services(), coding_, values, own.bytes(), result, true, stream);
+      return gpu::encode(device_.services(), coding_, values, encoded.bytes(), result, true, stream);
     });
   co_await encoding;
   const Outcome made = encoding.outcome(0);
@@ -312,7 +312,7 @@ Task<SizeOrStatus> FrameCodec::accumulate_lagged(ConstBytes frame, ConstSlice va
   if (made->status != Status::ok) co_return *made;
   Kernels adding = kernels(1);
   device_frame = frame_on_device(adding, frame);
-  const ConstBytes both[] = {device_frame.bytes().first(frame.size()), own.bytes().first(made->bytes)};
+  const ConstBytes both[] = {device_frame.bytes().first(frame.size()), encoded.bytes().first(made->bytes)};
   add(adding, both, header, output.frame());
   co_await adding;
   const Outcome sum = adding.outcome(0);

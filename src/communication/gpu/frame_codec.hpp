@@ -7,15 +7,14 @@
 
 namespace taut::gpu {
 
-// Codes as another codec does on the host, with the same frames. Kernels do the work on values that are on
-// the GPU; encoders and sums write into the frame in host memory, or on the GPU (DeviceFrames). The host does
-// the work, on copies, where no kernel serves a frame. Operations that are started leave the host free until
-// their kernels are done; the other members return when their result is there. sample() reads values on the
-// host.
+// Makes and reads the same frames as a codec of the host. Kernels do the work on values that are on the GPU,
+// and write frames to host memory or to the GPU (DeviceFrames). Where no kernel serves a frame, the host does
+// the work on copies. start_encode() and its like return at once; the other functions return when their
+// result is there. sample() reads values on the host.
 class FrameCodec final : public Codec, public CodecOperations, private FrameArithmetic {
  public:
-  // `host`, a codec for the same coding, and `values` must outlive this object. Without a codec in the coding
-  // the host encodes. `overlap`: operations may run beside each other, on two streams.
+  // `host`: a codec for the same coding. `values` must outlive this object. If the coding names no codec, the
+  // host encodes. `overlap`: operations may run beside each other, on two streams.
   FrameCodec(std::shared_ptr<const Codec> host, const Coding& coding, DeviceValues& values,
              bool overlap = false) noexcept
       : host_(std::move(host)),
@@ -47,7 +46,7 @@ class FrameCodec final : public Codec, public CodecOperations, private FrameArit
   Operation start_accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override;
 
  private:
-  using Outcome = std::optional<SizeOrStatus>;  // empty: the host has to do the work
+  using Outcome = std::optional<SizeOrStatus>;  // of kernels; empty: the host has to do the work
 
   SizeOrStatus sum(std::span<const ConstBytes> frames, Bytes out) const noexcept override;
   SizeOrStatus accumulate(ConstBytes frame, ConstSlice values, References, Bytes out) const noexcept override;
@@ -72,7 +71,7 @@ class FrameCodec final : public Codec, public CodecOperations, private FrameArit
   void launch_decoders(Kernels& kernels, std::span<const DecodeItem> items,
                        std::span<const Buffer> frames) const;
   void add(Kernels& kernels, std::span<const ConstBytes> frames, const FrameHeader& header, Bytes out) const;
-  std::size_t most_bytes(const FrameHeader& header, std::uint32_t addends) const noexcept;
+  std::size_t max_frame_bytes(const FrameHeader& header, std::uint32_t addends) const noexcept;
 
   // ---- The same on the host, on copies of the values
   SizeOrStatus encode_on_host(ConstSlice values, Bytes out) const noexcept;
@@ -83,7 +82,7 @@ class FrameCodec final : public Codec, public CodecOperations, private FrameArit
   Coding coding_;
   DeviceValues& values_;
   Device& device_;
-  mutable bool overlap_, forked_ = false;
+  mutable bool overlap_, forked_ = false;  // `forked_`: the second stream is prepared for this call
 };
 
 // Returns the codec of a coding for values on a GPU; null if no kernels serve the coding. `host`: its codec

@@ -18,18 +18,20 @@ void check(const DeviceServices& services, int code) {
 // ---- CurrentDevice
 
 CurrentDevice::CurrentDevice(const DeviceServices& services, int device)
-    : services_(services), device_(device), code_(services.set_device(device, &before_)) {
+    : services_(services), device_(device), code_(services.set_device(device, &previous_)) {
   check(services, code_);
 }
 
 CurrentDevice::CurrentDevice(const Device& device) noexcept
-    : services_(device.services()), device_(device.number()), code_(services_.set_device(device_, &before_)) {
-  if (code_ != 0) before_ = -1;
+    : services_(device.services()),
+      device_(device.number()),
+      code_(services_.set_device(device_, &previous_)) {
+  if (code_ != 0) previous_ = -1;
 }
 
 CurrentDevice::~CurrentDevice() {
   int here = 0;
-  if (before_ >= 0 && before_ != device_) services_.set_device(before_, &here);
+  if (previous_ >= 0 && previous_ != device_) services_.set_device(previous_, &here);
 }
 
 // ---- MemoryBlock
@@ -50,11 +52,11 @@ void MemoryBlock::free() noexcept {
 
 namespace {
 
-// Memory that work of a stream may still use.
+// Memory that work on a stream may still use.
 struct BusyMemory {
   const DeviceServices* services;
   int device;
-  std::unique_ptr<StreamPoint> end;  // of that work
+  std::unique_ptr<StreamPoint> end;  // point in the stream at which the work is done
   std::shared_ptr<void> memory;
 };
 
@@ -67,7 +69,7 @@ BusyMemories& busy_memories() {
   return *one;
 }
 
-// The caller holds the lock.
+// Frees the memory whose work is done. The caller holds the lock.
 void free_unused(std::vector<BusyMemory>& all) noexcept {
   std::erase_if(all, [](BusyMemory& busy) {
     if (!busy.end->ready()) return false;
@@ -85,7 +87,7 @@ void free_all_unused() {
 
 }  // namespace
 
-// Without memory for the entry of the list, the host waits.
+// The host waits for the stream only if there is no memory for an entry of the list.
 void free_after(const DeviceServices& services, void* stream, std::shared_ptr<void> memory) noexcept {
   static const bool once = (services.at_release(free_all_unused), true);
   static_cast<void>(once);

@@ -1,4 +1,4 @@
-// GPU and pinned memory: blocks for one owner, and pools for the calls of a communicator.
+// Memory of GPUs and pinned memory: blocks for one owner, and pools for the calls of a communicator.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ class Device;
 // Throws Error unless `code`, a status of taut_cuda.h, is 0.
 void check(const DeviceServices& services, int code);
 
-// Scope in which a device is the current device of the thread.
+// Makes a device the current device of the thread, and the one before current again at the end of the scope.
 class CurrentDevice {
  public:
   CurrentDevice(const DeviceServices& services, int device);  // throws Error
@@ -21,12 +21,12 @@ class CurrentDevice {
   CurrentDevice(const CurrentDevice&) = delete;
   ~CurrentDevice();
 
-  // Returns the error of CUDA, after which another device may be current; 0: none.
+  // Returns the error of CUDA, after which another device may be current; 0: no error.
   int code() const noexcept { return code_; }
 
  private:
   const DeviceServices& services_;
-  int device_, before_ = -1, code_;
+  int device_, previous_ = -1, code_;
 };
 
 // A stream of Taut's own on the current device. No work of the program delays its work. Throws Error.
@@ -44,8 +44,8 @@ class OwnStream {
   void* stream_ = nullptr;
 };
 
-// A block of memory that grows, on the current device if it is not pinned. Everything enqueued on its old
-// content must be done when it grows.
+// A block of memory that grows, on the current device if it is not pinned. Work on its old content must be
+// done when it grows.
 class MemoryBlock {
  public:
   MemoryBlock(const DeviceServices& services, MemoryKind kind) noexcept : services_(services), kind_(kind) {}
@@ -66,18 +66,18 @@ class MemoryBlock {
   std::size_t bytes_ = 0;
 };
 
-// Keeps memory until all work that `stream`, of the thread's current device, has now is done. The host does
-// not wait: after a failure the stream may wait for other ranks for ever. Memory whose work is done is freed
-// at the next failure, and by TAUT_Cuda_release.
+// Frees memory once all work that is on `stream` now is done. The stream belongs to the thread's current
+// device. The host does not wait: after a failure the stream may wait for other ranks for ever. Memory whose
+// work is done is freed by the next call of this function, and by TAUT_Cuda_release.
 void free_after(const DeviceServices& services, void* stream, std::shared_ptr<void> memory) noexcept;
 
-// Pool of memory of one kind. TAUT_Cuda_release trims all pools.
+// Pool of memory of one kind. TAUT_Cuda_release frees the unused memory of all pools.
 class DevicePool : public PooledPlace {
  public:
   DevicePool(Device& device, MemoryKind kind, MessageMemory* message_memory = nullptr);
   ~DevicePool() override;
 
-  // Trims all pools of this process, none of which is in use by another thread.
+  // Frees the unused memory of all pools of this process. No other thread may use a pool meanwhile.
   static void trim_all() noexcept;
 
  protected:

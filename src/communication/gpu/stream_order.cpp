@@ -21,15 +21,15 @@ void StreamPoint::forget_event() noexcept {
   event_ = nullptr;
 }
 
-// A query that fails is repeated: if the error persists, it is a fault of the device.
+// Repeats a query that fails: if the error persists, it is a fault of the device.
 bool StreamPoint::ready() {
-  constexpr int most_failures = 2;
+  constexpr int max_failures = 2;
   if (event_ == nullptr) return true;
   int happened = 0;
   const int code = services_.has_happened(event_, &happened);
   failures_ = code != 0 ? failures_ + 1 : 0;
-  if (failures_ == most_failures) status_ = static_cast<Status>(code);
-  if (happened != 0 || failures_ == most_failures) forget_event();
+  if (failures_ == max_failures) status_ = static_cast<Status>(code);
+  if (happened != 0 || failures_ == max_failures) forget_event();
   return event_ == nullptr;
 }
 
@@ -37,8 +37,8 @@ bool StreamPoint::ready() {
 
 namespace {
 
-// Words of counters that no request uses. A word is never freed and never set back: a stream that still waits
-// for an earlier value of it then goes on.
+// Words in pinned memory that no counter uses now. A word is never freed or set back, so that a stream that
+// still waits for an earlier value of the word continues.
 struct FreeWords {
   std::mutex mutex;
   std::vector<std::uint32_t*> all;
@@ -49,16 +49,17 @@ FreeWords& free_words() {
   return *one;
 }
 
-constexpr std::size_t words_at_a_time = 64, words_apart = 16;  // each in a cache line of its own
+constexpr std::size_t words_at_a_time = 64;  // words of one allocation
+constexpr std::size_t word_stride = 16;      // in words: each is in a cache line of its own
 
 void allocate_words(const DeviceServices& services, std::vector<std::uint32_t*>& words) {
   words.reserve(words.size() + words_at_a_time);
   void* memory = nullptr;
   const int code =
-      services.allocate(&memory, words_at_a_time * words_apart * sizeof(std::uint32_t), MemoryKind::pinned);
+      services.allocate(&memory, words_at_a_time * word_stride * sizeof(std::uint32_t), MemoryKind::pinned);
   if (code != 0) throw Error(static_cast<Status>(code), "no pinned memory for a request in a stream");
   for (std::size_t i = 0; i < words_at_a_time; ++i)
-    words.push_back(new (static_cast<std::uint32_t*>(memory) + i * words_apart) std::uint32_t(0));
+    words.push_back(new (static_cast<std::uint32_t*>(memory) + i * word_stride) std::uint32_t(0));
 }
 
 }  // namespace
@@ -71,7 +72,7 @@ HostCounter::HostCounter(const DeviceServices& services) : services_(services) {
   words.all.pop_back();
 }
 
-// The list has room: its words were all in it once.
+// Does not allocate: the word was in the list before.
 HostCounter::~HostCounter() {
   FreeWords& words = free_words();
   const std::lock_guard lock(words.mutex);

@@ -1,4 +1,5 @@
-// Order between calls and CUDA streams: calls that wait for streams, and streams that wait for calls.
+// Order between calls and CUDA streams: StreamPoint lets a call wait for a stream, HostCounter a stream for
+// calls.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +13,8 @@ namespace taut::gpu {
 // A point in a stream: ready once all work that was enqueued before it is done. Each ready() queries CUDA.
 class StreamPoint final : public Waitable {
  public:
-  // The point follows all work that is on the stream now. `stream`: of the thread's current device. Waits for
-  // that work only if CUDA cannot mark the point.
+  // Marks the point after all work that is on the stream now. The stream belongs to the thread's current
+  // device. If CUDA cannot mark the point, waits for that work.
   StreamPoint(const DeviceServices& services, void* stream) noexcept;
   StreamPoint(const StreamPoint&) = delete;
   ~StreamPoint();
@@ -27,11 +28,11 @@ class StreamPoint final : public Waitable {
 
   const DeviceServices& services_;
   void* event_ = nullptr;  // null: the point is reached
-  int failures_ = 0;
+  int failures_ = 0;       // queries in a row that failed
   Status status_ = Status::ok;
 };
 
-// Counter in pinned memory, which the host increments. Streams wait for its values.
+// Counter in pinned memory. The host increments it, and streams wait until it has a value.
 class HostCounter {
  public:
   explicit HostCounter(const DeviceServices& services);  // throws Error

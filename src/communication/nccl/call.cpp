@@ -62,7 +62,7 @@ std::optional<CollectiveCall> describe(const NcclCall& call, int rank, int ranks
   const bool known = call.collective != Collective::gather && call.collective != Collective::scatter;
   if (type == DType{} || !op || call.count == 0 || !known) return {};
   const auto P = static_cast<std::size_t>(ranks);
-  const std::size_t all = in_blocks(call.collective) ? P * call.count : call.count;
+  const std::size_t all = counts_one_block(call.collective) ? P * call.count : call.count;
   const bool gathers = call.collective == Collective::allgather;
   const bool scatters = call.collective == Collective::reduce_scatter;
   Operands data{ConstSlice{{call.sendbuff, gathers ? call.count : all, type}},

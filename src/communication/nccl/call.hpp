@@ -8,12 +8,12 @@
 
 namespace taut::nccl {
 
-// Arguments as NCCL names them; `count` as in the call: of all values, or of one block.
+// Arguments of a collective call, under NCCL's names.
 struct NcclCall {
   Collective collective;
   const void* sendbuff;
   void* recvbuff;
-  std::size_t count;
+  std::size_t count;  // of all values, or of those of one block, as in the call
   int datatype;
   int op;
   int root;
@@ -21,8 +21,8 @@ struct NcclCall {
   void* stream;
 };
 
-// Returns true if `count` is that of one block, of which the call has one for each rank.
-constexpr bool in_blocks(Collective collective) noexcept {
+// Returns true if `count` is that of one block, and the call has a block for each rank.
+constexpr bool counts_one_block(Collective collective) noexcept {
   return collective == Collective::reduce_scatter || collective == Collective::allgather ||
          collective == Collective::alltoall;
 }

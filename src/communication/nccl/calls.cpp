@@ -16,26 +16,27 @@
 namespace taut::nccl {
 namespace {
 
-// States by communicator. They outlive static destructors: the program may still use a communicator then.
-struct States {
+// States of all communicators. The object is never destroyed: the program may use a communicator until its
+// end.
+struct CommStates {
   std::mutex mutex;
-  std::map<ncclComm*, std::shared_ptr<CommState>> all;
+  std::map<ncclComm*, std::shared_ptr<CommState>> by_comm;
 };
-States& states() {
-  static auto* const one = new States;
+CommStates& states() {
+  static auto* const one = new CommStates;
   return *one;
 }
 
 void set_state(ncclComm* comm, std::shared_ptr<CommState> state) {
   const std::lock_guard lock(states().mutex);
-  std::swap(states().all[comm], state);  // the old state is freed after the lock
+  std::swap(states().by_comm[comm], state);  // the old state is freed after the lock
 }
 
 // Returns the state of a communicator; null if there is none.
 std::shared_ptr<CommState> find_state(ncclComm* comm) {
   const std::lock_guard lock(states().mutex);
-  const auto found = states().all.find(comm);
-  return found == states().all.end() ? nullptr : found->second;
+  const auto found = states().by_comm.find(comm);
+  return found == states().by_comm.end() ? nullptr : found->second;
 }
 
 // Returns the state of a communicator, or makes one for the rules of the environment. No lock is held
@@ -141,7 +142,7 @@ int TAUT_Nccl_comm_release(ncclComm* comm) {
   return guard([&] {
     std::shared_ptr<CommState> state = find_state(comm);
     const std::lock_guard lock(states().mutex);
-    states().all.erase(comm);
+    states().by_comm.erase(comm);
   });
 }
 

@@ -42,7 +42,7 @@ bool is_own_in_place(const NcclCall& call, const CollectiveCall& described, int 
 }  // namespace
 
 CapacityMode::~CapacityMode() {
-  const auto lacks = [](const Call& call) {
+  const auto lacks = [](const SlotCall& call) {
     return std::ranges::any_of(call.block_results(), [](const auto& result) { return result.status != 0; });
   };
   if (const auto calls = std::ranges::count_if(unsettled_, lacks); calls > 0)
@@ -54,48 +54,48 @@ CapacityMode::~CapacityMode() {
 }
 
 // Returns the call with its coding; nothing if it is not served in capacity mode, on any rank.
-std::optional<CapacityMode::Call> CapacityMode::plan_call(const NcclCall& call,
-                                                          const CollectiveCall& described,
-                                                          const Rules& rules) {
-  const taut::Call& known = described;
-  const Policy* const policy = match(rules, known);
+std::optional<CapacityMode::SlotCall> CapacityMode::plan_call(const NcclCall& call,
+                                                              const CollectiveCall& described,
+                                                              const Rules& rules) {
+  const Policy* const policy = match(rules, described);
   if (policy == nullptr || policy->off || !is_served(described) || is_relative(policy->coding.bound))
     return {};
   const double ratio = ratio_ != 0 ? ratio_ : policy->slots;
   if (ratio == 0) return {};
   PolicyState& state = states_.try_emplace(policy, *policy, options().kernels).first->second;
-  const Plan plan = make_plan(*policy, known, policy->coding.bound, state.candidates, {.on_devices = true});
-  if (plan.fallback != Fallback::none || (plan.by_nodes && !known.equal_nodes())) return {};
+  const Plan plan =
+      make_plan(*policy, described, policy->coding.bound, state.candidates, {.on_devices = true});
+  if (plan.fallback != Fallback::none || (plan.by_nodes && !described.equal_nodes())) return {};
   const Coding coding = plan.candidates[0].with_bound(plan.bound);
   if (!gpu::has_kernels(coding)) return {};
   const gpu::DeviceCodec& kernels = gpu::kernels_of(services_, coding);
   const std::shared_ptr<const Codec> codec = state.codecs.find_or_make(coding, plan.bound);
   const bool by_frames = plan.arithmetic == Arithmetic::frames && kernels.sum != nullptr && !described.mean;
   const bool fixed = codec->contract().fixed_size;
-  if (reduces(known.collective) && !by_frames && !fixed) return {};
+  if (reduces(described.collective) && !by_frames && !fixed) return {};
   if (kernels.together == nullptr || !kernels.together(coding)) return {};
   const bool compared = ratio_ == 0 && policy->only_if_profitable();
-  if (compared && !fixed && ratio < plan.least_ratio) return {};
+  if (compared && !fixed && ratio < plan.min_ratio) return {};
   const bool sends = described.data.in.count != 0;  // all ranks but those that receive a broadcast
-  return Call{.collective = call.collective,
-              .in = sends ? ConstSlice(described.data.in) : ConstSlice(described.data.out),
-              .out = described.data.out,
-              .root = call.root,
-              .keeps_own = !policy->same_bits && is_own_in_place(call, described, transport_.rank()),
-              .stream = call.stream,
-              .op = described.op,
-              .mean = described.mean,
-              .by_frames = by_frames,
-              .ratio = ratio,
-              .trial = compared ? &trials_[{policy, known.kind()}] : nullptr,
-              .by_nodes = plan.by_nodes,
-              .coding = coding,
-              .codec = codec,
-              .device = nullptr,
-              .ranks = known.ranks,
-              .peers = all_ranks(known.ranks),
-              .me = transport_.rank(),
-              .first_block = 0};
+  return SlotCall{.collective = call.collective,
+                  .in = sends ? ConstSlice(described.data.in) : ConstSlice(described.data.out),
+                  .out = described.data.out,
+                  .root = call.root,
+                  .keeps_own = !policy->same_bits && is_own_in_place(call, described, transport_.rank()),
+                  .stream = call.stream,
+                  .op = described.op,
+                  .mean = described.mean,
+                  .by_frames = by_frames,
+                  .ratio = ratio,
+                  .trial = compared ? &trials_[{policy, described.kind()}] : nullptr,
+                  .by_nodes = plan.by_nodes,
+                  .coding = coding,
+                  .codec = codec,
+                  .device = nullptr,
+                  .ranks = described.ranks,
+                  .peers = all_ranks(described.ranks),
+                  .my_index = transport_.rank(),
+                  .first_block = 0};
 }
 
 template <class Work>
@@ -110,7 +110,7 @@ auto CapacityMode::or_abort_node(const Work& work) {
 
 bool CapacityMode::serve(const NcclCall& call, const CollectiveCall& described, const Rules& rules,
                          const Nodes& nodes, const std::function<bool()>& exact) {
-  std::optional<Call> planned = plan_call(call, described, rules);
+  std::optional<SlotCall> planned = plan_call(call, described, rules);
   if (!planned) return exact();
   if (ratio_ != 0) return enqueue(std::move(*planned), call, nodes), true;
   SlotTrial* const trial = planned->trial;
@@ -118,7 +118,7 @@ bool CapacityMode::serve(const NcclCall& call, const CollectiveCall& described, 
   const auto seconds_so_far = [&] { return static_cast<double>(clock_now() - begin) * 1e-9; };
   if (trial == nullptr || trial->next()) {
     const SlotTimes own = trial == nullptr ? SlotTimes{} : trial->own();
-    const SlotTimes agreed = serve_at_once(std::move(*planned), call, described, rules, nodes, own);
+    const SlotTimes agreed = serve_and_settle(std::move(*planned), call, described, rules, nodes, own);
     if (trial == nullptr) return true;
     trial->update(agreed);
     trial->record_slots(seconds_so_far(), described.bytes);
@@ -133,8 +133,9 @@ bool CapacityMode::serve(const NcclCall& call, const CollectiveCall& described, 
 }
 
 // Serves a call in slots, and settles it. Returns the times that the ranks agreed on.
-SlotTimes CapacityMode::serve_at_once(Call planned, const NcclCall& call, const CollectiveCall& described,
-                                      const Rules& rules, const Nodes& nodes, const SlotTimes& times) {
+SlotTimes CapacityMode::serve_and_settle(SlotCall planned, const NcclCall& call,
+                                         const CollectiveCall& described, const Rules& rules,
+                                         const Nodes& nodes, const SlotTimes& times) {
   const std::size_t unsettled = unsettled_.size();
   std::shared_ptr<StagedCall> staged;
   try {
@@ -156,25 +157,25 @@ SlotTimes CapacityMode::serve_at_once(Call planned, const NcclCall& call, const 
   }
 }
 
-// Abandons the calls since the first `unsettled` ones. Work on the stream may still use their memory.
+// Abandons the calls after the first `unsettled` ones. Work on the stream may still use their memory.
 void CapacityMode::abandon_from(std::size_t unsettled, void* stream) {
   if (unsettled_.size() <= unsettled) return;
   const auto first = unsettled_.begin() + static_cast<std::ptrdiff_t>(unsettled);
-  auto abandoned =
-      std::make_shared<std::vector<Call>>(std::move_iterator(first), std::move_iterator(unsettled_.end()));
+  auto abandoned = std::make_shared<std::vector<SlotCall>>(std::move_iterator(first),
+                                                           std::move_iterator(unsettled_.end()));
   unsettled_.erase(first, unsettled_.end());
   gpu::free_after(services_, stream, std::move(abandoned));
 }
 
 // Returns true if kernels can access all values of a call.
-bool CapacityMode::kernels_access(const Call& planned, const CollectiveCall& described) {
+bool CapacityMode::kernels_access(const SlotCall& planned, const CollectiveCall& described) {
   devices_.set_stream(planned.stream);
   return described.staging == nullptr && gpu::suits_kernels(planned.in) && gpu::suits_kernels(planned.out) &&
          devices_.holding(planned.in.data, planned.out.data) != nullptr;
 }
 
 // Enqueues a call in slots.
-void CapacityMode::enqueue(Call planned, const NcclCall& call, const Nodes& nodes) {
+void CapacityMode::enqueue(SlotCall planned, const NcclCall& call, const Nodes& nodes) {
   devices_.set_stream(call.stream);
   planned.device = devices_.holding(planned.in.data, planned.out.data);
   if (planned.device == nullptr || !gpu::suits_kernels(planned.in) || !gpu::suits_kernels(planned.out))
@@ -186,29 +187,29 @@ void CapacityMode::enqueue(Call planned, const NcclCall& call, const Nodes& node
     }
     planned.results = new_results(planned);
     ++calls_;
-    Call& kept = unsettled_.emplace_back(std::move(planned));
+    SlotCall& kept = unsettled_.emplace_back(std::move(planned));
     Run(*this, kept, {}, kept.ratio).do_on_node(kept.before);
     const bool of_root = call.collective == Collective::bcast;
     run(kept, of_root ? std::vector{kept.root} : all_ranks(static_cast<int>(kept.peers.size())), kept.ratio);
   });
 }
 
-// Returns a result for each block and operand. Those that no decoder writes count as success: this rank does
-// not get them.
-Buffer CapacityMode::new_results(const Call& call) const {
+// Returns memory for the result of each block and operand. Results that no decoder writes count as success:
+// this rank does not get these values.
+Buffer CapacityMode::new_results(const SlotCall& call) const {
   const std::size_t n = 2 * call.peers.size();
   Buffer results = call.device->pinned().scratch(n * sizeof(TAUT_Cuda_result));
   std::uninitialized_fill_n(reinterpret_cast<TAUT_Cuda_result*>(results.data()), n, TAUT_Cuda_result{});
   return results;
 }
 
-void CapacityMode::run(Call& call, std::span<const int> blocks, double ratio) {
+void CapacityMode::run(SlotCall& call, std::span<const int> blocks, double ratio) {
   Run run(*this, call, blocks, ratio);
   if (!blocks.empty()) exchange_frames(run, call);
   run.do_on_node(call.after);
 }
 
-void CapacityMode::exchange_frames(Run& run, const Call& call) {
+void CapacityMode::exchange_frames(Run& run, const SlotCall& call) {
   if (reduces(call.collective) && !call.by_frames) return run.reduce_values();
   if (reduces(call.collective))
     run.reduce();
@@ -220,19 +221,19 @@ void CapacityMode::exchange_frames(Run& run, const Call& call) {
     run.share();
 }
 
-// Returns for each open call and block if a decoder failed on any rank. Sets `times` to the longest of all
-// ranks. That of an operand counts for the block of the rank that combines it.
+// Returns 1 for each unsettled call and block of which a decoder failed on any rank, else 0. The decoder of
+// an operand counts for the block of the rank that combines it. Sets `times` to the longest of all ranks.
 std::vector<char> CapacityMode::failed_somewhere(SlotTimes& times) {
   const auto P = static_cast<std::size_t>(transport_.size());
   std::vector<std::byte> mine(unsettled_.size() * P);
   for (std::size_t c = 0; c < unsettled_.size(); ++c) {
-    const Call& call = unsettled_[c];
+    const SlotCall& call = unsettled_[c];
     const auto note = [&](std::size_t block, const TAUT_Cuda_result& result) {
       if (result.status != 0) mine[c * P + call.first_block + block] = std::byte{1};
     };
     for (std::size_t b = 0; b < call.peers.size(); ++b) {
       note(b, call.block_results()[b]);
-      note(static_cast<std::size_t>(call.me), call.operand_results()[b]);
+      note(static_cast<std::size_t>(call.my_index), call.operand_results()[b]);
     }
   }
   const bool any = std::ranges::find(mine, std::byte{1}) != mine.end();
@@ -252,7 +253,7 @@ std::vector<char> CapacityMode::failed_somewhere(SlotTimes& times) {
 
 std::size_t CapacityMode::settle(void* stream) { return settle_all(stream, {}).repeated; }
 
-// Settles all calls. The error of a missing result is one of all ranks, which may go on.
+// Settles all calls. Throws Error, on all ranks, if a result is missing; the ranks may make further calls.
 CapacityMode::Settled CapacityMode::settle_all(void* stream, const SlotTimes& times) {
   const Settled settled = or_abort_node([&] { return settle_now(stream, times); });
   if (settled.status != Status::ok) throw Error(settled.status, describe(settled.status));
@@ -261,7 +262,7 @@ CapacityMode::Settled CapacityMode::settle_all(void* stream, const SlotTimes& ti
 
 CapacityMode::Settled CapacityMode::settle_now(void* stream, const SlotTimes& times) {
   const auto wait_for_all = [&] {
-    for (const Call& call : unsettled_) {
+    for (const SlotCall& call : unsettled_) {
       transport_.begin_call(call.stream);
       transport_.wait();
     }
@@ -272,7 +273,7 @@ CapacityMode::Settled CapacityMode::settle_now(void* stream, const SlotTimes& ti
   wait_for_all();
   const std::vector<char> failed_blocks = failed_somewhere(outcome.times);
   for (std::size_t c = 0; c < unsettled_.size(); ++c) {
-    Call& call = unsettled_[c];
+    SlotCall& call = unsettled_[c];
     const auto of_call = std::span(failed_blocks).subspan(c * P, P);
     const auto all = static_cast<std::size_t>(std::ranges::count(of_call, 1));
     if (all == 0) continue;
@@ -289,7 +290,7 @@ CapacityMode::Settled CapacityMode::settle_now(void* stream, const SlotTimes& ti
     const std::vector<char> still = failed_somewhere(outcome.times);
     if (std::ranges::count(still, 1) > 0) outcome.status = Status::peer_failed;
   }
-  for (const Call& call : std::exchange(unsettled_, {}))
+  for (const SlotCall& call : std::exchange(unsettled_, {}))
     for (const TAUT_Cuda_result& result : call.all_results())
       if (result.status != 0) outcome.status = static_cast<Status>(result.status);
   return outcome;

@@ -17,14 +17,14 @@
 
 namespace taut::nccl {
 
-// The calls of one communicator in capacity mode. A frame that overflows its slot arrives truncated. Its
-// decoder notices that by the frame's header and writes nothing; a sum of such a frame becomes no frame at
-// all. All ranks thus leave the block as it was, also in place, and settle() resolves the overflow: it
-// repeats the block in slots that every frame fits.
+// Serves the calls of one communicator in capacity mode. A frame that overflows its slot arrives truncated.
+// Its decoder notices that by the frame's header and writes nothing; a sum of such a frame has no valid
+// header. All ranks thus leave the block as it was, also in place, and settle() repeats it in slots that
+// every frame fits.
 //
-// Serves allreduce and reduce_scatter (sums), allgather and broadcast, under bounds whose frames can be added
-// and that do not depend on the values. Frames of a fixed size, which fit every slot, are decoded by the
-// owner of a block, who reduces the values in the order of the ranks.
+// The calls are allreduce and reduce_scatter (sums), allgather and broadcast, under bounds whose frames can
+// be added and that do not depend on the values. Frames of a fixed size, which fit every slot, need not be
+// added: the owner of a block decodes them and reduces the values in the order of the ranks.
 //
 // By nodes, of equal size, NCCL reduces and shares values on a node, and frames go from each rank to the
 // ranks of the other nodes with the same local rank. A block that overflows holds the node's values until it
@@ -41,7 +41,7 @@ class CapacityMode {
   // Sets the slots of later frames: bytes of values / `ratio`. 0: those of the policy, if it has any.
   void set_ratio(double ratio) noexcept { ratio_ = ratio; }
 
-  // Serves a call in slots, or by `exact`, the same on all ranks. Returns true if Taut compressed the call.
+  // Serves a call in slots, or by exact(), alike on all ranks. Returns true if Taut compressed the call.
   // `described`: with its ranks and nodes. The first call by nodes makes the communicator of the node. Throws
   // Error.
   bool serve(const NcclCall& call, const CollectiveCall& described, const Rules& rules, const Nodes& nodes,
@@ -56,29 +56,29 @@ class CapacityMode {
   std::uint64_t calls() const noexcept { return calls_; }
 
  private:
-  // A call, with all that its repetition needs.
-  struct Call {
+  // A call in slots, with all that its repetition needs.
+  struct SlotCall {
     Collective collective;
     ConstSlice in;
     Slice out;
     int root;        // its index in `peers`
-    bool keeps_own;  // the own block of a data movement in place stays as it is
+    bool keeps_own;  // this rank's block of a data movement in place stays as it is
     void* stream;
     Reduction op;
     bool mean;
     bool by_frames;    // reductions: frames are added, not decoded values
-    double ratio;      // of its slots
+    double ratio;      // bytes of values over bytes of their slot
     SlotTrial* trial;  // compares the call with exact sizes; null: it always travels in slots
     bool by_nodes;
     Coding coding;
     std::shared_ptr<const Codec> codec;
     std::shared_ptr<gpu::Device> device;
-    int ranks;                // of the communicator
-    std::vector<int> peers;   // ranks that exchange frames with this one: all, or one on each node
-    int me;                   // this rank's place among them
-    std::size_t first_block;  // number of the peers' first block among those of all ranks
-    Slice own = {};           // gets the decoded values of the own block; no memory: they go to `out`
-    NodeWork before = {}, after = {};  // by nodes, work on the values of the node
+    int ranks;                         // of the communicator
+    std::vector<int> peers;            // ranks that exchange frames with this one: all, or one on each node
+    int my_index;                      // index of this rank in `peers`
+    std::size_t first_block;           // number of the peers' first block among those of all ranks
+    Slice own_output = {};             // gets the values of this rank's decoded block; no memory: `out` does
+    NodeWork before = {}, after = {};  // by nodes: work on the node before and after frames travel
     std::vector<Buffer> memory = {};   // of values, until the call is settled
     // Results of decoding each block, and then each peer's operand: TAUT_Cuda_result in pinned memory.
     Buffer results = {};
@@ -92,29 +92,31 @@ class CapacityMode {
   class Run;
   class Rail;
 
-  // A rank's part of the agreement of a settle.
+  // Message of each rank in the agreement of settle().
   struct Agreement {
     std::uint32_t failed;  // 1: some decoder has failed
     SlotTimes times;
   };
+  // Outcome of settle().
   struct Settled {
-    std::size_t repeated = 0;  // blocks
+    std::size_t repeated = 0;  // number of blocks
     Status status = Status::ok;
     SlotTimes times = {};  // the longest of all ranks
   };
 
-  std::optional<Call> plan_call(const NcclCall& call, const CollectiveCall& described, const Rules& rules);
-  void enqueue(Call planned, const NcclCall& call, const Nodes& nodes);
-  SlotTimes serve_at_once(Call planned, const NcclCall& call, const CollectiveCall& described,
-                          const Rules& rules, const Nodes& nodes, const SlotTimes& times);
+  std::optional<SlotCall> plan_call(const NcclCall& call, const CollectiveCall& described,
+                                    const Rules& rules);
+  void enqueue(SlotCall planned, const NcclCall& call, const Nodes& nodes);
+  SlotTimes serve_and_settle(SlotCall planned, const NcclCall& call, const CollectiveCall& described,
+                             const Rules& rules, const Nodes& nodes, const SlotTimes& times);
   void abandon_from(std::size_t unsettled, void* stream);
-  bool kernels_access(const Call& planned, const CollectiveCall& described);
-  Buffer new_results(const Call& call) const;
-  // Enqueues the blocks of a call, and what the node does with their values. `ratio` 0: slots that every
-  // frame fits.
-  void run(Call& call, std::span<const int> blocks, double ratio);
-  void exchange_frames(Run& run, const Call& call);
-  // Returns work(). If it throws, kernels on the node's values do not wait for other ranks.
+  bool kernels_access(const SlotCall& planned, const CollectiveCall& described);
+  Buffer new_results(const SlotCall& call) const;
+  // Enqueues some blocks of a call, and the work on the node that follows. `ratio`: of the slots; 0: slots
+  // that every frame fits.
+  void run(SlotCall& call, std::span<const int> blocks, double ratio);
+  void exchange_frames(Run& run, const SlotCall& call);
+  // Returns work(). If it throws, ends the node's communicator, whose kernels would wait for other ranks.
   template <class Work>
   auto or_abort_node(const Work& work);
   std::vector<char> failed_somewhere(SlotTimes& times);
@@ -130,7 +132,7 @@ class CapacityMode {
   gpu::Devices devices_;
   std::map<const Policy*, PolicyState> states_;
   std::map<std::pair<const Policy*, std::uint32_t>, SlotTrial> trials_;  // by policy and kind of call
-  std::vector<Call> unsettled_;                                          // since the last settle()
+  std::vector<SlotCall> unsettled_;                                      // since the last settle()
 };
 
 }  // namespace taut::nccl

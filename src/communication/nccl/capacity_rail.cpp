@@ -7,8 +7,8 @@ namespace taut::nccl {
 void CapacityMode::Rail::convert() {
   const std::span<const int> peers = nodes_.same_local_rank(rank_);
   call_.peers.assign(peers.begin(), peers.end());
-  call_.me = nodes_.node(rank_);
-  call_.first_block = peers.size() * static_cast<std::size_t>(me_);
+  call_.my_index = nodes_.node(rank_);
+  call_.first_block = peers.size() * static_cast<std::size_t>(local_rank_);
   call_.before.op = call_.after.op = call_.op;
   switch (call_.collective) {
     case Collective::allreduce: return allreduce();
@@ -25,71 +25,74 @@ Slice CapacityMode::Rail::allocate(std::size_t count) {
 }
 
 void CapacityMode::Rail::exchange(NodeWork& work, int i, ConstSlice mine, Slice theirs) const {
-  if (i == me_) return;
-  work.blocks.push_back({mine, {}, me_, i});
-  work.blocks.push_back({{}, theirs, i, me_});
+  if (i == local_rank_) return;
+  work.blocks.push_back({mine, {}, local_rank_, i});
+  work.blocks.push_back({{}, theirs, i, local_rank_});
 }
 
-// Before: part i of the node's values is summed on local rank i, in its part of the output. The rail adds the
-// sums of the nodes. After: each rank gets the other parts.
+// Work before: local rank i sums part i of the node's values, in its part of the output. The rail adds the
+// sums of the nodes. Work after: each rank gets the other parts.
 void CapacityMode::Rail::allreduce() {
-  const Slice mine = part(call_.out, me_), values = call_.out;
+  const Slice mine = part(call_.out, local_rank_), values = call_.out;
   call_.before.kind = NodeWork::Kind::reduce;
   call_.after.kind = NodeWork::Kind::share;
-  for (int i = 0; i < size_; ++i) {
-    call_.before.blocks.push_back({part(call_.in, i), mine, me_, i});
-    call_.after.blocks.push_back({part(values, i), part(values, i), i, me_});
+  for (int i = 0; i < node_size_; ++i) {
+    call_.before.blocks.push_back({part(call_.in, i), mine, local_rank_, i});
+    call_.after.blocks.push_back({part(values, i), part(values, i), i, local_rank_});
   }
   call_.in = call_.out = mine;
 }
 
-// Before: the blocks of all ranks of the rail are summed over the node. The rail adds the sums of the nodes.
+// Work before: the blocks of all ranks of the rail are summed over the node. The rail adds the sums of the
+// nodes.
 void CapacityMode::Rail::reduce_scatter() {
   const auto N = static_cast<std::size_t>(nodes_.count());
   const Slice sums = allocate(N * call_.out.count);
   call_.before.kind = NodeWork::Kind::reduce;
   for (std::size_t n = 0; n < N; ++n)
-    for (int i = 0; i < size_; ++i)
-      call_.before.blocks.push_back({chunk(call_.in, static_cast<int>(n), i), block(sums, n, N), me_, i});
+    for (int i = 0; i < node_size_; ++i)
+      call_.before.blocks.push_back(
+          {block_of(call_.in, static_cast<int>(n), i), block(sums, n, N), local_rank_, i});
   call_.in = sums;
 }
 
-// The rail gathers the blocks of its ranks. After: the ranks of a node exchange them. A rank that keeps its
-// own values, unrounded, decodes its frame into a copy, which the other ranks of its node get.
+// The rail gathers the blocks of its ranks. Work after: the ranks of a node exchange these blocks. A rank
+// that keeps its own values, unrounded, decodes its frame into a copy, which the other ranks of its node get.
 void CapacityMode::Rail::allgather() {
-  const Slice values = call_.out, own = chunk(values, call_.me, me_);
-  if (std::exchange(call_.keeps_own, false)) call_.own = allocate(own.count);
+  const Slice values = call_.out, own = block_of(values, call_.my_index, local_rank_);
+  if (std::exchange(call_.keeps_own, false)) call_.own_output = allocate(own.count);
   call_.after.kind = NodeWork::Kind::move;
-  for (int i = 0; i < size_; ++i)
+  for (int i = 0; i < node_size_; ++i)
     for (int n = 0; n < nodes_.count(); ++n) {
-      const bool decoded_apart = n == call_.me && call_.own.data != nullptr;
-      exchange(call_.after, i, decoded_apart ? call_.own : chunk(values, n, me_), chunk(values, n, i));
+      const bool decoded_apart = n == call_.my_index && call_.own_output.data != nullptr;
+      exchange(call_.after, i, decoded_apart ? call_.own_output : block_of(values, n, local_rank_),
+               block_of(values, n, i));
     }
 }
 
-// Before: the root sends each rank of its node one part. Each rail broadcasts its part. After: the ranks of a
-// node exchange the parts. A root that keeps its values, unrounded, decodes its part into a copy, and
-// receives the other parts in memory that nobody reads.
+// Work before: the root sends each rank of its node one part. Each rail broadcasts its part. Work after: the
+// ranks of a node exchange the parts. A root that keeps its values, unrounded, decodes its part into a copy,
+// and receives the other parts in memory that nobody reads.
 void CapacityMode::Rail::bcast() {
   const int root = nodes_.local_rank(call_.root), root_node = nodes_.node(call_.root);
   const bool at_root = rank_ == call_.root;
   const bool keeps = std::exchange(call_.keeps_own, false);
-  const Slice mine = part(call_.out, me_);
+  const Slice mine = part(call_.out, local_rank_);
   call_.before.kind = call_.after.kind = NodeWork::Kind::move;
-  if (call_.me == root_node && !at_root) call_.before.blocks.push_back({{}, mine, root, me_});
-  for (int i = 0; at_root && i < size_; ++i)
+  if (call_.my_index == root_node && !at_root) call_.before.blocks.push_back({{}, mine, root, local_rank_});
+  for (int i = 0; at_root && i < node_size_; ++i)
     if (i != root) call_.before.blocks.push_back({part(call_.in, i), {}, root, i});
-  Slice spare;
+  Slice unread;
   if (keeps) {
-    call_.own = allocate(mine.count);
-    spare = allocate(part(call_.out, 0).count);
+    call_.own_output = allocate(mine.count);
+    unread = allocate(part(call_.out, 0).count);
   }
-  for (int i = 0; i < size_; ++i) {
+  for (int i = 0; i < node_size_; ++i) {
     Slice theirs = part(call_.out, i);
-    if (keeps) theirs.data = spare.data;
-    exchange(call_.after, i, keeps ? call_.own : mine, theirs);
+    if (keeps) theirs.data = unread.data;
+    exchange(call_.after, i, keeps ? call_.own_output : mine, theirs);
   }
-  call_.in = at_root ? part(call_.in, me_) : ConstSlice(mine);
+  call_.in = at_root ? part(call_.in, local_rank_) : ConstSlice(mine);
   call_.out = mine;
   call_.root = root_node;
 }

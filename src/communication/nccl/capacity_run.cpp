@@ -14,52 +14,55 @@ constexpr std::size_t batch_frames = 8;  // frames that one call of libtaut_cuda
 
 }  // namespace
 
-CapacityMode::Run::Run(CapacityMode& mode, Call& call, std::span<const int> blocks, double ratio)
+CapacityMode::Run::Run(CapacityMode& mode, SlotCall& call, std::span<const int> blocks, double ratio)
     : mode_(mode),
       call_(call),
       kernels_(gpu::kernels_of(mode.services_, call.coding)),
       blocks_(blocks),
       ratio_(ratio),
-      me_(call.me),
-      ranks_(static_cast<int>(call.peers.size())) {}
+      my_index_(call.my_index),
+      peer_count_(static_cast<int>(call.peers.size())) {}
 
 // ---- Blocks and slots
 
 ConstSlice CapacityMode::Run::input(int b) const noexcept {
   const bool whole = call_.collective == Collective::bcast || call_.collective == Collective::allgather;
-  return whole ? call_.in : block(call_.in, static_cast<std::size_t>(b), static_cast<std::size_t>(ranks_));
+  return whole ? call_.in
+               : block(call_.in, static_cast<std::size_t>(b), static_cast<std::size_t>(peer_count_));
 }
 
 Slice CapacityMode::Run::output(int b) const noexcept {
-  if (owns(b) && call_.own.data != nullptr) return call_.own;
+  if (owns(b) && call_.own_output.data != nullptr) return call_.own_output;
   if (call_.collective == Collective::bcast || call_.collective == Collective::reduce_scatter)
     return call_.out;
   if (call_.collective == Collective::allgather)
     return block(call_.out, static_cast<std::size_t>(rank_of(b)), static_cast<std::size_t>(call_.ranks));
-  return block(call_.out, static_cast<std::size_t>(b), static_cast<std::size_t>(ranks_));
+  return block(call_.out, static_cast<std::size_t>(b), static_cast<std::size_t>(peer_count_));
 }
 
-std::size_t CapacityMode::Run::whole_frame_bytes(std::size_t count, int addends) const noexcept {
+std::size_t CapacityMode::Run::max_frame_bytes(std::size_t count, int addends) const noexcept {
   return frame_room(call_.codec->max_bytes(call_.out.type, count, static_cast<std::uint32_t>(addends)));
 }
 
-// Returns the size of a slot, a multiple of 64, which holds at least the header and the index of a frame. One
-// of a fixed size fits its slot at every ratio.
+// Returns the size of the slot of a block, a multiple of 64 bytes. The slot holds at least the header and the
+// index of a frame. At every ratio it holds a frame of a fixed size.
 std::size_t CapacityMode::Run::slot_bytes(int b, int addends) const noexcept {
-  constexpr std::size_t least = 256;
-  const std::size_t full = whole_frame_bytes(count(b), addends);
+  constexpr std::size_t min = 256;
+  const std::size_t full = max_frame_bytes(count(b), addends);
   if (ratio_ == 0 || call_.codec->contract().fixed_size) return full;
   const double wanted = static_cast<double>(count(b) * size_of(call_.out.type)) / ratio_;
-  return std::min(full, frame_room(least + static_cast<std::size_t>(wanted)));
+  return std::min(full, frame_room(min + static_cast<std::size_t>(wanted)));
 }
 
-bool CapacityMode::Run::owns_any() const noexcept { return std::ranges::find(blocks_, me_) != blocks_.end(); }
+bool CapacityMode::Run::owns_any() const noexcept {
+  return std::ranges::find(blocks_, my_index_) != blocks_.end();
+}
 
 std::byte* CapacityMode::Run::allocate(std::size_t bytes) {
   return memory_.emplace_back(call_.device->plain().scratch(bytes)).data();
 }
 
-// Returns a result that nobody reads: decoding shows all failures.
+// Returns memory for a result that nobody reads: decoding shows all failures.
 TAUT_Cuda_result* CapacityMode::Run::unread_result() {
   return reinterpret_cast<TAUT_Cuda_result*>(allocate(sizeof(TAUT_Cuda_result)));
 }
@@ -117,7 +120,7 @@ void CapacityMode::Run::encode(std::span<const ConstSlice> values, std::span<std
     const std::size_t n = std::min(values.size() - first, batch_frames);
     for (std::size_t i = 0; i < n; ++i) {
       const ConstSlice own = values[first + i];
-      items[i] = {const_cast<void*>(own.data), own.count, frames[first + i], whole_frame_bytes(own.count, 1),
+      items[i] = {const_cast<void*>(own.data), own.count, frames[first + i], max_frame_bytes(own.count, 1),
                   unread_result()};
     }
     enqueue([&](void* stream) {
@@ -127,7 +130,7 @@ void CapacityMode::Run::encode(std::span<const ConstSlice> values, std::span<std
   }
 }
 
-// Decodes the frames of these blocks, of which no more bytes than a slot has are there.
+// Decodes the frames of some blocks. Of each frame only the bytes of its slot have arrived.
 void CapacityMode::Run::decode(std::span<const int> blocks, std::span<std::byte* const> frames) {
   const auto results = call_.block_results();
   std::vector<gpu::DeviceFrameItem> items;
@@ -150,11 +153,11 @@ void CapacityMode::Run::decode(std::span<const gpu::DeviceFrameItem> items) {
   }
 }
 
-// Adds frames of the own block, up to 8 at once; `own_frame_` becomes the frame of the sum. Where there is no
-// sum, the memory holds no frame: its header is cleared before.
+// Adds the frames of this rank's block, up to 8 at once. `own_frame_` becomes the frame of the sum. Its
+// header is cleared before, so that no valid frame is there if the kernel cannot add.
 void CapacityMode::Run::add_up(std::vector<const void*> frames) {
-  const std::size_t room = whole_frame_bytes(count(me_), ranks_);
-  std::vector<std::size_t> sizes(frames.size(), slot_bytes(me_, 1));
+  const std::size_t room = max_frame_bytes(count(my_index_), peer_count_);
+  std::vector<std::size_t> sizes(frames.size(), slot_bytes(my_index_, 1));
   while (frames.size() > 1) {
     const std::size_t n = std::min(frames.size(), batch_frames);
     std::byte* const sum = allocate(room);
@@ -164,7 +167,7 @@ void CapacityMode::Run::add_up(std::vector<const void*> frames) {
       return mode_.services_.copy_on(sum, no_header, frame_header_bytes, stream);
     });
     enqueue([&](void* stream) {
-      return kernels_.sum(frames.data(), sizes.data(), static_cast<int>(n), count(me_),
+      return kernels_.sum(frames.data(), sizes.data(), static_cast<int>(n), count(my_index_),
                           static_cast<int>(call_.out.type), sum, room, result, false, stream);
     });
     frames.erase(frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(n));
@@ -177,41 +180,41 @@ void CapacityMode::Run::add_up(std::vector<const void*> frames) {
 
 // ---- Parts of a call
 
-// Leaves the frame of the sum with the owner of each block. The owner's own frame counts as truncated where
-// those of others would be.
+// Leaves the frame of the sum with the owner of each block. The kernel reads the owner's frame as truncated
+// at the size of a slot, like the frames of the others.
 void CapacityMode::Run::reduce() {
   std::vector<std::byte*> frames;
-  for (const int b : blocks_) frames.push_back(allocate(whole_frame_bytes(input(b).count, 1)));
+  for (const int b : blocks_) frames.push_back(allocate(max_frame_bytes(input(b).count, 1)));
   encode(blocks_, frames);
   std::vector<std::byte*> addends;  // of the own block; first the own frame
   for (std::size_t i = 0; i < blocks_.size(); ++i)
     if (owns(blocks_[i])) addends.push_back(frames[i]);
-  for (int d = 1; owns_any() && d < ranks_; ++d) addends.push_back(allocate(slot_bytes(me_, 1)));
+  for (int d = 1; owns_any() && d < peer_count_; ++d) addends.push_back(allocate(slot_bytes(my_index_, 1)));
   exchange([&] {
     for (std::size_t i = 0; i < blocks_.size(); ++i)
       if (!owns(blocks_[i])) send(frames[i], slot_bytes(blocks_[i], 1), blocks_[i]);
     for (int d = 1; d < static_cast<int>(addends.size()); ++d)
-      receive(addends[static_cast<std::size_t>(d)], slot_bytes(me_, 1), (me_ + d) % ranks_);
+      receive(addends[static_cast<std::size_t>(d)], slot_bytes(my_index_, 1), (my_index_ + d) % peer_count_);
   });
   if (owns_any()) add_up({addends.begin(), addends.end()});
 }
 
-// Sends each other rank the frame of this rank's values of that rank's block. Returns, by rank, the frames
-// received for this rank's block; null for this rank.
+// Sends each peer the frame of this rank's values of that peer's block. Returns, by peer, the frames received
+// for this rank's block; null for this rank.
 std::vector<std::byte*> CapacityMode::Run::exchange_operands() {
   std::vector<int> others;
-  std::vector<std::byte*> sent, received(static_cast<std::size_t>(ranks_));
-  for (int r = 0; r < ranks_; ++r) {
-    if (r == me_) continue;
+  std::vector<std::byte*> sent, received(static_cast<std::size_t>(peer_count_));
+  for (int r = 0; r < peer_count_; ++r) {
+    if (r == my_index_) continue;
     others.push_back(r);
     sent.push_back(allocate(slot_bytes(r, 1)));
-    received[static_cast<std::size_t>(r)] = allocate(slot_bytes(me_, 1));
+    received[static_cast<std::size_t>(r)] = allocate(slot_bytes(my_index_, 1));
   }
   encode(others, sent);
   exchange([&] {
     for (std::size_t i = 0; i < others.size(); ++i) {
       send(sent[i], slot_bytes(others[i], 1), others[i]);
-      receive(received[static_cast<std::size_t>(others[i])], slot_bytes(me_, 1), others[i]);
+      receive(received[static_cast<std::size_t>(others[i])], slot_bytes(my_index_, 1), others[i]);
     }
   });
   return received;
@@ -219,17 +222,17 @@ std::vector<std::byte*> CapacityMode::Run::exchange_operands() {
 
 // Writes the reduction of all ranks' values of the own block to its output.
 void CapacityMode::Run::combine(const std::vector<std::byte*>& frames) {
-  const auto P = static_cast<std::size_t>(ranks_), me = static_cast<std::size_t>(me_);
-  const Slice own = output(me_);
+  const auto P = static_cast<std::size_t>(peer_count_), me = static_cast<std::size_t>(my_index_);
+  const Slice own = output(my_index_);
   std::byte* const operands = allocate(P * own.bytes());
   std::vector<gpu::DeviceFrameItem> items;
   for (std::size_t r = 0; r < P; ++r)
     if (r != me)
-      items.push_back({operands + r * own.bytes(), own.count, frames[r], slot_bytes(me_, 1),
+      items.push_back({operands + r * own.bytes(), own.count, frames[r], slot_bytes(my_index_, 1),
                        &call_.operand_results()[r]});
   decode(items);
   enqueue([&](void* stream) {
-    return mode_.services_.copy_on(operands + me * own.bytes(), input(me_).data, own.bytes(), stream);
+    return mode_.services_.copy_on(operands + me * own.bytes(), input(my_index_).data, own.bytes(), stream);
   });
   enqueue([&](void* stream) {
     return mode_.services_.reduce_widely(operands, P, own.data, own.count, static_cast<int>(own.type),
@@ -240,8 +243,8 @@ void CapacityMode::Run::combine(const std::vector<std::byte*>& frames) {
 void CapacityMode::Run::reduce_values() {
   combine(exchange_operands());
   if (call_.collective == Collective::allreduce) {
-    own_frame_ = allocate(whole_frame_bytes(count(me_), 1));
-    const ConstSlice own = output(me_);
+    own_frame_ = allocate(max_frame_bytes(count(my_index_), 1));
+    const ConstSlice own = output(my_index_);
     encode(std::span(&own, 1), std::span(&own_frame_, 1));
     share();
   }
@@ -254,8 +257,8 @@ void CapacityMode::Run::reduce_values() {
 
 void CapacityMode::Run::encode_own() {
   if (!owns_any()) return;
-  own_frame_ = allocate(whole_frame_bytes(input(me_).count, 1));
-  encode(std::span(&me_, 1), std::span(&own_frame_, 1));
+  own_frame_ = allocate(max_frame_bytes(input(my_index_).count, 1));
+  encode(std::span(&my_index_, 1), std::span(&own_frame_, 1));
 }
 
 void CapacityMode::Run::share() {
@@ -271,15 +274,15 @@ void CapacityMode::Run::share() {
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       const int b = blocks_[i];
       if (!owns(b)) receive(frames[i], slot_bytes(b, shared_addends()), b);
-      for (int d = 1; owns(b) && d < ranks_; ++d)
-        send(own_frame_, slot_bytes(b, shared_addends()), (me_ + d) % ranks_);
+      for (int d = 1; owns(b) && d < peer_count_; ++d)
+        send(own_frame_, slot_bytes(b, shared_addends()), (my_index_ + d) % peer_count_);
     }
   });
   decode(decoded, decoded_frames);
 }
 
 void CapacityMode::Run::decode_own() {
-  if (owns_any()) decode(std::span(&me_, 1), std::span(&own_frame_, 1));
+  if (owns_any()) decode(std::span(&my_index_, 1), std::span(&own_frame_, 1));
 }
 
 }  // namespace taut::nccl

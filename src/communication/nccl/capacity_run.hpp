@@ -1,4 +1,4 @@
-// CapacityMode::Run: enqueues the kernels and NCCL messages of a call in capacity mode, for some of its
+// CapacityMode::Run enqueues the kernels and NCCL messages of a call in capacity mode, for some of its
 // blocks.
 #pragma once
 
@@ -6,21 +6,21 @@
 
 namespace taut::nccl {
 
-// Each block has an owner: the peer of the same number or, in a broadcast, the root. reduce(): all peers send
-// their frames of a block to its owner, which adds them. share(): owners send their frames to all peers.
+// Peers are the ranks that exchange frames with this one, itself included. Each block has an owner: the peer
+// of the same number or, in a broadcast, the root.
 class CapacityMode::Run {
  public:
-  Run(CapacityMode& mode, Call& call, std::span<const int> blocks, double ratio);
+  Run(CapacityMode& mode, SlotCall& call, std::span<const int> blocks, double ratio);
 
-  // Enqueue the work of one step of the call on its stream. Throw Error.
-  void reduce();
+  // Enqueue one step of the call on its stream. Throw Error.
+  void reduce();      // all peers send their frames of a block to its owner, which adds them
+  void encode_own();  // owners encode their block
+  void share();       // owners send the frame of their block to all peers, which decode it
+  void decode_own();  // owners decode their block
   // Enqueues the whole call, not one step. Frames have a fixed size. As in the algorithm rank_order, the
   // owner of a block decodes the frames of the other ranks and reduces all values, from rank 0 on, in a wider
   // type.
   void reduce_values();
-  void encode_own();
-  void share();
-  void decode_own();
   // Enqueues work on the values of the node, if there is any.
   void do_on_node(const NodeWork& work);
 
@@ -28,16 +28,16 @@ class CapacityMode::Run {
   ConstSlice input(int block) const noexcept;
   Slice output(int block) const noexcept;
   std::size_t count(int block) const noexcept { return output(block).count; }
-  std::size_t whole_frame_bytes(std::size_t count, int addends) const noexcept;
+  std::size_t max_frame_bytes(std::size_t count, int addends) const noexcept;
   std::size_t slot_bytes(int block, int addends) const noexcept;
-  bool owns(int block) const noexcept { return block == me_; }
+  bool owns(int block) const noexcept { return block == my_index_; }
   int rank_of(int peer) const noexcept { return call_.peers[static_cast<std::size_t>(peer)]; }
   bool owns_any() const noexcept;
-  // Returns true if this rank's own block is the input of a call in place, which stays as it is.
+  // Returns true if the block is this rank's own, in a call in place, and stays as it is.
   bool keeps_input(int block) const noexcept { return call_.keeps_own && owns(block); }
-  bool sums() const noexcept { return reduces(call_.collective); }
+  bool is_reduction() const noexcept { return reduces(call_.collective); }
   // Returns the number of peers whose values a frame of share() adds up.
-  int shared_addends() const noexcept { return sums() && call_.by_frames ? ranks_ : 1; }
+  int shared_addends() const noexcept { return is_reduction() && call_.by_frames ? peer_count_ : 1; }
   std::byte* allocate(std::size_t bytes);
 
   template <class Launch>
@@ -56,14 +56,14 @@ class CapacityMode::Run {
   TAUT_Cuda_result* unread_result();
 
   CapacityMode& mode_;
-  Call& call_;
+  SlotCall& call_;
   const gpu::DeviceCodec& kernels_;
   std::span<const int> blocks_;
   double ratio_;
-  int me_, ranks_;                  // this rank's place among the peers, and their number
-  int failed_ = success;            // result of NCCL in a group
+  int my_index_, peer_count_;       // this rank's index among the peers, and their number
+  int failed_ = success;            // first error of NCCL in a group
   std::vector<Buffer> memory_;      // released with this object; later work of the stream may reuse it
-  std::byte* own_frame_ = nullptr;  // frame of the own block, or of its sum
+  std::byte* own_frame_ = nullptr;  // frame of this rank's block, or of the sum of its frames
 };
 
 }  // namespace taut::nccl

@@ -11,7 +11,7 @@
 namespace taut::nccl {
 namespace {
 
-// Staging that fails, so that the ranks agree to let NCCL serve the call.
+// Staging for buffers that Taut cannot use. It fails, so that the ranks agree to let NCCL serve the call.
 class UnreachableValues final : public Staging {
   bool on_device() const noexcept override { return true; }
   std::array<Buffer, 2> pack(Place&, Operands&) const override { throw Error(Status::internal, "no values"); }
@@ -44,7 +44,7 @@ void CommState::agree(const std::string* policy, void* stream) {
   const auto node_count = static_cast<int>(std::set(node_of.begin(), node_of.end()).size());
   const taut::Call sample_call{
       .ranks = transport_.size(), .nodes = node_count, .over_nccl = true, .card = card};
-  rules_ = rules_.with_min_bytes(least_bytes_over_nccl(device_call(sample_call)));
+  rules_ = rules_.with_min_bytes(min_bytes_over_nccl(device_call(sample_call)));
   communicator_ =
       std::make_unique<Communicator>(transport_, place_, rules_, options().kernels, Observer{}, nodes);
   communicator_->keep_frames_on_devices();
@@ -68,8 +68,8 @@ Rules CommState::agreed_rules(const RankRules& mine, std::vector<int>& node_of) 
   if (!agreed.rules.same() || agreed.readable == 0)
     throw Error(Status::rank_mismatch, "the ranks have different policies or rules, or some cannot be read");
   if (agreed.enabled == 0) return {};
-  if (mine.rules.only() != nullptr) return mine.rules;
-  return mine.rules.on({.ranks = transport_.size(), .several_nodes = !agreed.node.same()});
+  if (mine.rules.single_policy() != nullptr) return mine.rules;
+  return mine.rules.for_comm({.ranks = transport_.size(), .several_nodes = !agreed.node.same()});
 }
 
 // Returns the nodes for calls by nodes; none if some rank's NCCL cannot split a communicator.
@@ -140,7 +140,7 @@ bool CommState::serve_exactly(const NcclCall& call, const CollectiveCall& descri
 
 bool CommState::selects(const NcclCall& call) const {
   std::optional<CollectiveCall> described = describe(call, transport_.rank(), transport_.size());
-  if (!described || rules_.off() || described->bytes < rules_.least_bytes()) return false;
+  if (!described || rules_.off() || described->bytes < rules_.min_bytes()) return false;
   if (call.root < 0 || call.root >= transport_.size()) return false;  // NCCL reports it
   described->ranks = transport_.size();
   return match(rules_, *described) != nullptr;
@@ -158,8 +158,8 @@ void CommState::wait(void* stream) {
   transport_.wait();
 }
 
-// Drives a call, and the rounds of messages until the call is complete on all ranks. A call that is decided
-// without a message is so on every rank.
+// Advances a call, and runs rounds of messages, until the call is complete on all ranks. If a call needs no
+// message on one rank, it needs none on any.
 Verdict CommState::run(CollectiveCall call, void* stream) {
   transport_.begin_call(stream);
   communicator_->set_stream(stream);
@@ -176,7 +176,8 @@ void CommState::run_plain_timed(const NcclCall& call, RecentTimes* times) {
   if (times == nullptr) return;
   transport_.begin_call(call.stream);
   transport_.wait();
-  const std::size_t blocks = in_blocks(call.collective) ? static_cast<std::size_t>(transport_.size()) : 1;
+  const std::size_t blocks =
+      counts_one_block(call.collective) ? static_cast<std::size_t>(transport_.size()) : 1;
   times->note(static_cast<double>(clock_now() - begin) * 1e-9,
               blocks * call.count * size_of(dtype_of_nccl(call.datatype)));
 }

@@ -21,11 +21,11 @@ class CommState {
   // Error.
   explicit CommState(ncclComm* comm, const WaitLimits* limits = nullptr);
 
-  // Collective: agrees on the rules, by work on `stream`. All ranks do so at the same place among their
-  // calls, and compare `policy`; if it is null, the rules of the environment. Throws Error, on all ranks, if
-  // the policies or rules differ (rank_mismatch), or cannot be read on some rank.
+  // Agrees on the rules with the other ranks, by work on `stream`. All ranks call it at the same place among
+  // their calls. They compare `policy`, or the rules of the environment if it is null. Throws Error, on all
+  // ranks, if the policies or rules differ (rank_mismatch), or cannot be read on some rank.
   void agree(const std::string* policy, void* stream);
-  // Agrees likewise, by work on a stream of its own.
+  // Does the same by work on a stream of Taut.
   void agree(const std::string* policy);
 
   // Returns false if `comm` now has another size, rank or device. A new communicator at the same address that
@@ -35,13 +35,13 @@ class CommState {
   int rank() const noexcept { return transport_.rank(); }
   int ranks() const noexcept { return transport_.size(); }
 
-  // Sets the bytes reserved for a frame to the size of its values divided by `ratio`. 0: the policies state
-  // which calls have slots. Collective: throws Error(rank_mismatch), if the ratios differ.
+  // Sets the size of the slots of frames to that of their values divided by `ratio`. 0: the policies state
+  // which calls have slots. All ranks call it. Throws Error(rank_mismatch) if the ratios differ.
   void set_capacity(double ratio);
 
   // Serves a call, by Taut or by NCCL. Returns true if Taut compressed it. Throws Error.
-  // `plain_if_unreachable`: if some rank's buffers are in memory that Taut cannot use, NCCL serves the call
-  // on all ranks.
+  // `plain_if_unreachable`: NCCL serves the call on all ranks if some rank's buffers are in memory that Taut
+  // cannot use.
   bool serve(const NcclCall& call, bool plain_if_unreachable = false);
 
   bool agreed() const noexcept { return communicator_ != nullptr; }
@@ -87,7 +87,7 @@ class CommState {
   std::unique_ptr<Communicator> communicator_;
   CapacityMode capacity_mode_;
   std::map<const Policy*, PolicyState> message_states_;
-  std::mutex call_mutex_;  // held by the one call in progress
+  std::mutex call_mutex_;  // held by the call in progress
 };
 
 }  // namespace taut::nccl

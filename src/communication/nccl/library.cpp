@@ -10,19 +10,19 @@
 namespace taut::nccl {
 namespace {
 
-// NCCL, and AMD's RCCL, which has NCCL's functions under NCCL's names.
-constexpr const char* names[] = {"libnccl.so.2", "librccl.so.1"};
+// Names of NCCL, and of AMD's RCCL, which has NCCL's functions under NCCL's names.
+constexpr const char* library_names[] = {"libnccl.so.2", "librccl.so.1"};
 
 // Returns the handle in which dlsym() finds the functions of NCCL. A program may have loaded NCCL with
 // RTLD_LOCAL, as Python does, so the loaded library is looked for by its name before one is opened.
 void* find_library() {
   if (dlsym(RTLD_DEFAULT, "pncclCommCount") != nullptr) return RTLD_DEFAULT;
   for (const int already : {RTLD_NOLOAD, 0})
-    for (const char* const name : names)
+    for (const char* const name : library_names)
       if (void* const library = dlopen(name, RTLD_NOW | RTLD_LOCAL | already)) return library;
-  dlopen(names[0], RTLD_NOW | RTLD_LOCAL);  // for its message
+  dlopen(library_names[0], RTLD_NOW | RTLD_LOCAL);  // for its message
   const char* const why = dlerror();
-  throw Error(Status::invalid_argument, std::string("NCCL is not loaded, and ") + names[0] +
+  throw Error(Status::invalid_argument, std::string("NCCL is not loaded, and ") + library_names[0] +
                                             " could not be opened (" +
                                             (why != nullptr ? why : "unknown reason") +
                                             "): link NCCL, or have its folder in LD_LIBRARY_PATH");
@@ -38,6 +38,7 @@ void* library_handle() {
   return known.handle;
 }
 
+// Sets `function` to NCCL's function of a name. Throws Error if there is none.
 template <class Function>
 void find(const char* symbol, Function& function) {
   *reinterpret_cast<void**>(&function) = find_function(symbol);
@@ -46,7 +47,7 @@ void find(const char* symbol, Function& function) {
                 std::string("this NCCL has no p") + symbol + ": Taut needs NCCL 2.7 or later");
 }
 
-Library found() {
+Library find_functions() {
   Library nccl{};
   find("ncclGetErrorString", nccl.GetErrorString);
   find("ncclCommCount", nccl.CommCount);
@@ -78,7 +79,7 @@ void* find_function(const char* symbol) {
 }
 
 const Library& library() {
-  static const Library known = found();
+  static const Library known = find_functions();
   return known;
 }
 
@@ -88,9 +89,10 @@ void check(int result, const char* call) {
 }
 
 namespace {
+// Types by ncclDataType_t.
 constexpr DType types[] = {DType::i8,  DType::u8,  DType::i32, DType::u32, DType::i64,
                            DType::u64, DType::f16, DType::f32, DType::f64, DType::bf16};
-}
+}  // namespace
 
 DType dtype_of_nccl(int type) noexcept {
   return type >= 0 && type < static_cast<int>(std::size(types)) ? types[type] : DType{};

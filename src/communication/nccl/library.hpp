@@ -1,4 +1,4 @@
-// NCCL as the process has it. Taut neither includes nor links NCCL: it finds the functions at run time.
+// The functions of NCCL in this process. Taut neither includes nor links NCCL: it finds them at run time.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@ struct ncclComm;
 
 namespace taut::nccl {
 
-// Numbers of ncclResult_t, ncclDataType_t and ncclRedOp_t, which NCCL never changes.
-inline constexpr int success = 0, uint8 = 1;
-inline constexpr int internal_error = 3, invalid_argument = 4, in_progress = 7;
+// Values of ncclResult_t, ncclDataType_t and ncclRedOp_t, which NCCL never changes.
+inline constexpr int success = 0, internal_error = 3, invalid_argument = 4, in_progress = 7;
+inline constexpr int uint8 = 1;
 enum Op : int { op_sum = 0, op_prod = 1, op_max = 2, op_min = 3, op_avg = 4 };
 
 // Types of NCCL's functions on values. Streams are cudaStream_t; all results ncclResult_t.
@@ -22,9 +22,8 @@ using RootedCall = int(const void* from, void* to, std::size_t count, int type, 
 using UnrootedCall = int(const void* from, void* to, std::size_t count, int type, ncclComm* comm,
                          void* stream);
 
-// Functions of NCCL under their names without the prefix.
-// They are the functions of NCCL's profiling interface (pncclAllReduce ...): a preloaded library that
-// replaces ncclAllReduce does not see the calls that Taut makes.
+// Functions of NCCL, named without their prefix. They belong to NCCL's profiling interface (pncclAllReduce
+// ...), so that a preloaded library that replaces ncclAllReduce does not see the calls of Taut.
 struct Library {
   const char* (*GetErrorString)(int result);
   int (*CommCount)(const ncclComm* comm, int* ranks);

@@ -63,11 +63,11 @@ void MessageGroup::run_now() {
   check_results();
 }
 
-template <class Messages>
-void MessageGroup::group(const Messages& messages) {
+template <class Enqueue>
+void MessageGroup::in_group(const Enqueue& enqueue) {
   check(nccl_.GroupStart(), "ncclGroupStart");
   for (Transfer& transfer : transfers_)
-    if (failed_ == success) failed_ = messages(transfer);
+    if (failed_ == success) failed_ = enqueue(transfer);
   const int ended = nccl_.GroupEnd();
   check(failed_, "ncclSend or ncclRecv");
   check(ended, "ncclGroupEnd");
@@ -98,11 +98,12 @@ void MessageGroup::encode(Transfer& transfer) {
   if (plan.fallback != Fallback::none || plan.frames != 1) return;
   const Coding coding = plan.candidates[0].with_bound(plan.bound);
   if (!gpu::has_kernels(coding) || plan.bound.kind == Bound::Kind::rate) return;
-  const std::size_t most =
+  const std::size_t max_bytes =
       state.codecs.find_or_make(coding, plan.bound)->max_bytes(values.type, values.count);
-  const Bytes frame{allocate(transfer, most).data(), most};
-  transfer.least_ratio = plan.least_ratio;
-  transfer.coded = gpu::encode(services_, coding, values, frame, &transfer.made->result, true, stream_) == 0;
+  const Bytes frame{allocate(transfer, max_bytes).data(), max_bytes};
+  transfer.min_ratio = plan.min_ratio;
+  transfer.coded =
+      gpu::encode(services_, coding, values, frame, &transfer.outcome->result, true, stream_) == 0;
 }
 
 // Sends each receiver the header of its message. A frame that saves too little is not sent.
@@ -110,16 +111,16 @@ void MessageGroup::exchange_headers() {
   for (Transfer& transfer : transfers_) {
     if (!transfer.message->sends()) continue;
     const auto bytes = static_cast<double>(transfer.message->bytes());
-    const auto& [result, header] = *transfer.made;
+    const auto& [result, header] = *transfer.outcome;
     const auto coded = static_cast<double>(result.bytes);
     transfer.coded =
-        transfer.coded && result.status == 0 && coded < bytes && coded * transfer.least_ratio <= bytes;
+        transfer.coded && result.status == 0 && coded < bytes && coded * transfer.min_ratio <= bytes;
     *transfer.header = {transfer.coded ? result.bytes : transfer.message->bytes(), transfer.coded, {}};
-    std::ranges::copy(header, transfer.header->of_frame);
+    std::ranges::copy(header, transfer.header->frame_header);
     gpu::check(services_,
                services_.copy_on(transfer.device_header, transfer.header, sizeof(MessageHeader), stream_));
   }
-  group([&](Transfer& transfer) {
+  in_group([&](Transfer& transfer) {
     const int peer = transfer.message->peer;
     return transfer.message->sends()
                ? nccl_.Send(transfer.device_header, sizeof(MessageHeader), uint8, peer, comm_, stream_)
@@ -140,7 +141,7 @@ void MessageGroup::move_values() {
     if (!transfer.message->sends() && !as_expected)
       allocate(transfer, std::max<std::size_t>(transfer.header->bytes, 1));
   }
-  group([&](Transfer& transfer) {
+  in_group([&](Transfer& transfer) {
     const NcclMessage& message = *transfer.message;
     const auto bytes = static_cast<std::size_t>(transfer.header->bytes);
     if (bytes == 0) return success;
@@ -159,12 +160,12 @@ void MessageGroup::decode(Transfer& transfer) {
   // Only the header is read here: the rest of the frame is on the GPU.
   FrameHeader header;
   const Status status =
-      read_header({std::as_bytes(std::span(transfer.header->of_frame)).data(), bytes}, header);
+      read_header({std::as_bytes(std::span(transfer.header->frame_header)).data(), bytes}, header);
   const auto coding = status == Status::ok ? gpu::decoding_of(header) : std::nullopt;
   if (!coding) throw Error(Status::corrupt_frame, "a message is no frame that kernels decode");
   const Slice values{{message.to, message.count, dtype_of_nccl(message.datatype)}};
   gpu::check(services_, gpu::decode(services_, *coding, {transfer.frame->data(), bytes}, values,
-                                    &transfer.made->result, stream_));
+                                    &transfer.outcome->result, stream_));
 }
 
 void MessageGroup::check_results() {
@@ -172,7 +173,7 @@ void MessageGroup::check_results() {
     if (transfer.message->sends()) continue;
     if (transfer.header->coded == 0 && transfer.frame != nullptr)
       throw Error(Status::rank_mismatch, "a message has another number of values than its receive");
-    const auto status = static_cast<Status>(transfer.made->result.status);
+    const auto status = static_cast<Status>(transfer.outcome->result.status);
     if (transfer.header->coded != 0 && status != Status::ok) throw Error(status, describe(status));
   }
 }

@@ -13,7 +13,7 @@
 
 namespace taut::nccl {
 
-// Arguments of a send or a receive.
+// Arguments of TAUT_Nccl_Send or TAUT_Nccl_Recv.
 struct NcclMessage {
   const void* from;  // null: a receive
   void* to;          // null: a send
@@ -30,8 +30,8 @@ struct NcclMessage {
 // Enqueues the messages as NCCL serves them, in one group. Throws Error.
 void run_plain(const Library& nccl, std::span<const NcclMessage> messages);
 
-// Moves the messages of a group on one communicator. The sender alone decides if a message is compressed. A
-// header of each message travels first, then the values or their frame.
+// Moves the messages of a group on one communicator. The sender alone decides if a message is compressed, and
+// says so in a header of the message, which travels first. The values or their frame follow.
 class MessageGroup {
  public:
   MessageGroup(const Library& nccl, const gpu::DeviceServices& services, NcclTransport& transport,
@@ -43,20 +43,20 @@ class MessageGroup {
   void run();
 
  private:
-  // Announcement of a sender, which travels first: size in bytes, 1 if the message is compressed, and the
-  // header of its frame.
   struct MessageHeader {
-    std::uint64_t bytes, coded;
-    decltype(gpu::PolledResult::header) of_frame;
+    std::uint64_t bytes;  // size of the frame or of the values
+    std::uint64_t coded;  // 1: the message is compressed
+    decltype(gpu::PolledResult::header) frame_header;
   };
+  // A message with the memory for its way.
   struct Transfer {
     const NcclMessage* message;
     // GPU memory for the frame of a message, or for a plain message of unexpected size; else null.
     gpu::MemoryBlock* frame;
-    gpu::PolledResult* made;   // of encoding or decoding
-    MessageHeader* header;     // on the host
-    std::byte* device_header;  // on the GPU
-    double least_ratio = 0;
+    gpu::PolledResult* outcome;  // of encoding or decoding
+    MessageHeader* header;       // on the host
+    std::byte* device_header;    // on the GPU
+    double min_ratio = 0;        // the message is sent plain if its frame has a lower ratio
     bool coded = false;
   };
 
@@ -76,8 +76,9 @@ class MessageGroup {
   void decode(Transfer& transfer);
   void check_results();
   gpu::MemoryBlock& allocate(Transfer& transfer, std::size_t bytes);
-  template <class Messages>
-  void group(const Messages& messages);
+  // Runs enqueue(transfer), which returns NCCL's result, for each message, in one group of NCCL.
+  template <class Enqueue>
+  void in_group(const Enqueue& enqueue);
 
   const Library& nccl_;
   const gpu::DeviceServices& services_;
@@ -88,7 +89,7 @@ class MessageGroup {
   void* stream_;
   std::vector<Transfer> transfers_;
   std::shared_ptr<Memory> memory_;
-  int failed_ = success;
+  int failed_ = success;  // first error of NCCL
 };
 
 }  // namespace taut::nccl

@@ -6,13 +6,13 @@
 namespace taut::nccl {
 namespace {
 
-// Returns true if the memory `of` each block of a row has one size and follows that of the block before: then
-// one call of NCCL serves the row.
-template <class S>
-bool is_regular(std::span<const NodeWork::Block> row, S NodeWork::Block::*of) noexcept {
-  const S first = row[0].*of;
+// Returns true if the blocks of a row, at their end `from` or `to`, have one size and follow each other in
+// memory: then one call of NCCL serves the row.
+template <class AnySlice>
+bool is_contiguous(std::span<const NodeWork::Block> row, AnySlice NodeWork::Block::*end) noexcept {
+  const AnySlice first = row[0].*end;
   for (std::size_t i = 1; i < row.size(); ++i) {
-    const S next = row[i].*of;
+    const AnySlice next = row[i].*end;
     if (next.count != first.count || next.as_bytes().data() != first.as_bytes().data() + i * first.bytes())
       return false;
   }
@@ -34,9 +34,9 @@ void NodeComm::open(ncclComm* all, int rank) {
   if (aborted_)
     throw Error(Status::transport_failed,
                 "an earlier call on this rank has failed: calls by nodes need a new communicator of NCCL");
-  me_ = nodes_.local_rank(rank);
-  size_ = static_cast<int>(same_node(rank).size());
-  check(nccl_.CommSplit(all, nodes_.node(rank), me_, &comm_, nullptr), "ncclCommSplit");
+  local_rank_ = nodes_.local_rank(rank);
+  node_size_ = static_cast<int>(same_node(rank).size());
+  check(nccl_.CommSplit(all, nodes_.node(rank), local_rank_, &comm_, nullptr), "ncclCommSplit");
 }
 
 int NodeComm::error() const {
@@ -53,7 +53,7 @@ void NodeComm::abort() noexcept {
 
 int NodeComm::enqueue(const NodeWork& work, void* stream) const {
   const std::span<const NodeWork::Block> blocks = work.blocks;
-  const auto L = static_cast<std::size_t>(size_);
+  const auto L = static_cast<std::size_t>(node_size_);
   int failed = success;
   switch (work.kind) {
     case NodeWork::Kind::reduce:
@@ -69,18 +69,18 @@ int NodeComm::enqueue(const NodeWork& work, void* stream) const {
 }
 
 int NodeComm::reduce(std::span<const NodeWork::Block> row, Reduction op, void* stream) const {
-  const int type = nccl_type_of(row[0].from.type), its_op = nccl_op_of(op);
-  if (is_regular(row, &NodeWork::Block::from)) {
-    const Slice own = row[static_cast<std::size_t>(me_)].to;
+  const int type = nccl_type_of(row[0].from.type), op_code = nccl_op_of(op);
+  if (is_contiguous(row, &NodeWork::Block::from)) {
+    const Slice own = row[static_cast<std::size_t>(local_rank_)].to;
     return row[0].from.count == 0 ? success
                                   : nccl_.ReduceScatter(row[0].from.data, own.data, row[0].from.count, type,
-                                                        its_op, comm_, stream);
+                                                        op_code, comm_, stream);
   }
   int failed = success;
   for (const NodeWork::Block& block : row) {
-    const void* const to = block.receiver == me_ ? block.to.data : block.from.data;
+    const void* const to = block.receiver == local_rank_ ? block.to.data : block.from.data;
     if (block.from.count != 0 && failed == success)
-      failed = nccl_.Reduce(block.from.data, const_cast<void*>(to), block.from.count, type, its_op,
+      failed = nccl_.Reduce(block.from.data, const_cast<void*>(to), block.from.count, type, op_code,
                             block.receiver, comm_, stream);
   }
   return failed;
@@ -88,8 +88,8 @@ int NodeComm::reduce(std::span<const NodeWork::Block> row, Reduction op, void* s
 
 int NodeComm::share(std::span<const NodeWork::Block> row, void* stream) const {
   const int type = nccl_type_of(row[0].to.type);
-  if (is_regular(row, &NodeWork::Block::to)) {
-    const ConstSlice own = row[static_cast<std::size_t>(me_)].from;
+  if (is_contiguous(row, &NodeWork::Block::to)) {
+    const ConstSlice own = row[static_cast<std::size_t>(local_rank_)].from;
     return own.count == 0 ? success
                           : nccl_.AllGather(own.data, row[0].to.data, own.count, type, comm_, stream);
   }
@@ -102,9 +102,9 @@ int NodeComm::share(std::span<const NodeWork::Block> row, void* stream) const {
 }
 
 int NodeComm::move(const NodeWork::Block& block, void* stream) const {
-  if (block.sender == me_ && block.from.count != 0)
+  if (block.sender == local_rank_ && block.from.count != 0)
     return nccl_.Send(block.from.data, block.from.bytes(), uint8, block.receiver, comm_, stream);
-  if (block.receiver == me_ && block.to.count != 0)
+  if (block.receiver == local_rank_ && block.to.count != 0)
     return nccl_.Recv(block.to.data, block.to.bytes(), uint8, block.sender, comm_, stream);
   return success;
 }

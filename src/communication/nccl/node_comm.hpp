@@ -7,6 +7,7 @@
 
 namespace taut::nccl {
 
+// The communicator of one node, which open() makes out of that of all ranks.
 class NodeComm {
  public:
   explicit NodeComm(const Library& nccl) noexcept : nccl_(nccl) {}
@@ -20,20 +21,21 @@ class NodeComm {
   // Returns the ranks on the node of a rank.
   std::span<const int> same_node(int rank) const noexcept { return nodes_.same_node(rank); }
 
-  // Makes the communicator out of that of all ranks, unless it exists. All ranks call it. Throws Error, also
-  // after abort(): the other ranks have no reason to split the communicator once more.
+  // Makes the communicator unless it exists. All ranks call it. Throws Error, also after abort(): the other
+  // ranks have no reason to split the communicator once more.
   void open(ncclComm* all, int rank);
 
   // Enqueues work, inside a group of NCCL. Returns NCCL's result.
   int enqueue(const NodeWork& work, void* stream) const;
 
-  // Returns the error of the communicator that NCCL has noticed meanwhile.
+  // Returns the error that NCCL has noticed on the communicator since; `success` if there is none.
   int error() const;
 
   // Ends the communicator after a failure, so that its kernels do not wait for other ranks.
   void abort() noexcept;
 
  private:
+  // `row`: a block for each rank of the node.
   int reduce(std::span<const NodeWork::Block> row, Reduction op, void* stream) const;
   int share(std::span<const NodeWork::Block> row, void* stream) const;
   int move(const NodeWork::Block& block, void* stream) const;
@@ -42,7 +44,7 @@ class NodeComm {
   Nodes nodes_;
   ncclComm* comm_ = nullptr;
   bool aborted_ = false;
-  int me_ = 0, size_ = 0;  // place on the node, and number of ranks there
+  int local_rank_ = 0, node_size_ = 0;
 };
 
 }  // namespace taut::nccl

@@ -7,9 +7,9 @@ namespace taut::nccl {
 StagedCall::StagedCall(const gpu::DeviceServices& services, const NcclCall& call,
                        const CollectiveCall& described)
     : services_(services),
-      first_(services, gpu::MemoryKind::plain),
-      second_(services, gpu::MemoryKind::plain),
-      to_(call.recvbuff),
+      send_copy_(services, gpu::MemoryKind::plain),
+      recv_copy_(services, gpu::MemoryKind::plain),
+      recvbuff_(call.recvbuff),
       staged_(call),
       described_(described) {
   const std::size_t sent = described.data.in.bytes(), received = described.data.out.bytes();
@@ -24,12 +24,12 @@ StagedCall::StagedCall(const gpu::DeviceServices& services, const NcclCall& call
   if (sent > 0 && below(in, out + received) && below(out, in + sent)) {
     const std::byte* const begin = std::min<const std::byte*>(in, out, below);
     const std::byte* const end = std::max<const std::byte*>(in + sent, out + received, below);
-    std::byte* const copy = copied(first_, begin, static_cast<std::size_t>(end - begin));
+    std::byte* const copy = copied(send_copy_, begin, static_cast<std::size_t>(end - begin));
     staged_.sendbuff = copy + (in - begin);
     staged_.recvbuff = copy + (out - begin);
   } else {
-    staged_.sendbuff = copied(first_, in, sent);
-    staged_.recvbuff = copied(second_, out, received);
+    staged_.sendbuff = copied(send_copy_, in, sent);
+    staged_.recvbuff = copied(recv_copy_, out, received);
   }
   if (sent > 0) described_.data.in.data = staged_.sendbuff;
   described_.data.out.data = staged_.recvbuff;
@@ -37,7 +37,7 @@ StagedCall::StagedCall(const gpu::DeviceServices& services, const NcclCall& call
 
 void StagedCall::fetch() const {
   gpu::check(services_,
-             services_.copy_on(to_, staged_.recvbuff, described_.data.out.bytes(), staged_.stream));
+             services_.copy_on(recvbuff_, staged_.recvbuff, described_.data.out.bytes(), staged_.stream));
 }
 
 }  // namespace taut::nccl

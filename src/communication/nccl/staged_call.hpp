@@ -1,4 +1,4 @@
-// StagedCall: a call on copies of buffers that kernels cannot access, in memory of the current device.
+// StagedCall is a call on copies of buffers that kernels cannot access, in memory of the current device.
 #pragma once
 
 #include "communication/gpu/memory.hpp"
@@ -7,8 +7,8 @@
 
 namespace taut::nccl {
 
-// Serves a rank whose buffers are in memory of the host, or not aligned to their type, while the other ranks
-// exchange frames in slots. Buffers that overlap, as those of a call in place, are copied together.
+// Lets a rank whose buffers are in memory of the host, or not aligned to their type, take part in a call in
+// slots. Buffers that overlap, as those of a call in place, are copied together.
 class StagedCall {
  public:
   // Enqueues copies of the operands to the device. Throws Error.
@@ -22,8 +22,8 @@ class StagedCall {
 
  private:
   const gpu::DeviceServices& services_;
-  gpu::MemoryBlock first_, second_;
-  void* to_;  // the program's buffer for the results
+  gpu::MemoryBlock send_copy_, recv_copy_;  // buffers that overlap: both are in the first
+  void* recvbuff_;                          // of the program
   NcclCall staged_;
   CollectiveCall described_;
 };

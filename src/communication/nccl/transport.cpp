@@ -46,7 +46,7 @@ void NcclTransport::begin_call(void* stream) noexcept {
   has_messages_ = needs_round_ = false;
   sends_.clear();
   recvs_.clear();
-  works_.clear();
+  node_works_.clear();
   memory_->unexpected.clear();
 }
 
@@ -76,7 +76,7 @@ std::uint64_t NcclTransport::start_recv(Bytes capacity, int from, Lane lane) {
 
 std::uint64_t NcclTransport::start_node_work(NodeWork work) {
   has_messages_ = true;
-  works_.push_back({++last_id_, std::move(work)});
+  node_works_.push_back({++last_id_, std::move(work)});
   return last_id_;
 }
 
@@ -92,14 +92,14 @@ bool NcclTransport::poll(std::uint64_t& operation, SizeOrStatus& outcome) {
   };
   for (std::deque<Message>* const messages : {&sends_, &recvs_})
     if (const auto done = poll_in(*messages)) return *done;
-  if (const auto done = poll_in(works_)) return *done;
+  if (const auto done = poll_in(node_works_)) return *done;
   throw Error(Status::transport_failed, "a message of a call that has failed");
 }
 
 void NcclTransport::abandon(std::uint64_t operation) noexcept {
   for (std::deque<Message>* const messages : {&sends_, &recvs_})
     std::erase_if(*messages, [&](const Message& message) { return message.id == operation; });
-  std::erase_if(works_, [&](const StartedWork& started) { return started.id == operation; });
+  std::erase_if(node_works_, [&](const StartedWork& started) { return started.id == operation; });
 }
 
 // Copies between memory of any kinds, and waits for the copy.
@@ -164,7 +164,7 @@ bool NcclTransport::run_round_now(bool complete) {
 std::vector<NcclTransport::Message*> NcclTransport::write_control_messages(bool complete) {
   ControlMessage* const control = control_messages(memory_->pinned.data());
   control[0] = {complete, 0, 0, 0, {}};
-  for (const StartedWork& started : works_) {
+  for (const StartedWork& started : node_works_) {
     const std::uint64_t bit = started.done ? 0 : std::uint64_t{1} << started.work.segment;
     control[0].node_work |= bit;
     if (started.work.failed) control[0].failed |= bit;
@@ -176,11 +176,11 @@ std::vector<NcclTransport::Message*> NcclTransport::write_control_messages(bool 
   std::vector<Message*> rendezvous;
   for (Message& send : sends_) {
     ControlMessage& to = control[send.peer];
-    if (send.done || to.headers == most_headers) continue;
+    if (send.done || to.headers == max_headers) continue;
     MessageHeader& header = to.header[to.headers++];
     header.lane = send.lane;
     header.bytes = send.bytes;
-    header.eager = send.bytes <= eager_bytes && !on_device(send.data);
+    header.eager = send.bytes <= max_eager_bytes && !on_device(send.data);
     header.frames = 0;
     if (header.eager == 0) {
       write_frame_headers(send, header);
@@ -242,7 +242,7 @@ std::byte* NcclTransport::receive_buffer(int from, const MessageHeader& header,
 }
 
 void NcclTransport::receive_eager(int from, const MessageHeader& header) {
-  const auto bytes = std::min<std::size_t>(header.bytes, eager_bytes);
+  const auto bytes = std::min<std::size_t>(header.bytes, max_eager_bytes);
   if (Message* const recv = find_receive(from, header.lane))
     deliver(*recv, header.content, bytes);
   else
@@ -259,7 +259,7 @@ void NcclTransport::write_frame_headers(const Message& send, MessageHeader& head
   std::uint16_t n = 0;
   for (; !rest.empty(); ++n) {
     const std::size_t size = frame_size(rest);
-    if (size == 0 || n == most_frames) return;
+    if (size == 0 || n == max_frame_headers) return;
     std::memcpy(header.content + n * frame_header_bytes, rest.data(), frame_header_bytes);
     rest = rest.subspan(size);
   }
@@ -273,7 +273,7 @@ void NcclTransport::read_frame_headers(std::byte* message, const MessageHeader& 
   if (frames == nullptr) return;
   std::byte* const host = frames->host_address(message);
   Bytes rest(host, static_cast<std::size_t>(header.bytes));
-  for (std::size_t i = 0; i < std::min<std::size_t>(header.frames, most_frames); ++i) {
+  for (std::size_t i = 0; i < std::min<std::size_t>(header.frames, max_frame_headers); ++i) {
     if (rest.size() < frame_header_bytes) return;
     std::memcpy(rest.data(), header.content + i * frame_header_bytes, frame_header_bytes);
     const std::size_t size = frame_size(rest);
@@ -294,10 +294,10 @@ bool NcclTransport::run_node_work() {
   if (any == 0) return false;
   node_.open(comm_, rank_);
   for (const int r : node_.same_node(rank_)) all &= from(r).node_work, failed_anywhere |= from(r).failed;
-  std::ranges::sort(works_, {}, [](const StartedWork& started) { return started.work.segment; });
+  std::ranges::sort(node_works_, {}, [](const StartedWork& started) { return started.work.segment; });
   check(nccl_.GroupStart(), "ncclGroupStart");
   int failed = success;
-  for (StartedWork& started : works_) {
+  for (StartedWork& started : node_works_) {
     const std::uint64_t bit = std::uint64_t{1} << started.work.segment;
     if (started.done || (all & bit) == 0) continue;
     started.done = true;
@@ -325,7 +325,7 @@ bool NcclTransport::move_rendezvous(std::span<Message* const> sends) {
   std::vector<Message*> received;
   for (int d = 1; d < size_; ++d) {
     const int from = (rank_ - d + size_) % size_;
-    for (std::size_t i = 0; i < std::min<std::size_t>(control[from].headers, most_headers); ++i) {
+    for (std::size_t i = 0; i < std::min<std::size_t>(control[from].headers, max_headers); ++i) {
       const MessageHeader& header = control[from].header[i];
       if (header.eager != 0)
         receive_eager(from, header);
@@ -350,13 +350,13 @@ bool NcclTransport::move_rendezvous(std::span<Message* const> sends) {
 }
 
 void NcclTransport::wait() {
-  constexpr unsigned turns_between_checks = 64;
+  constexpr unsigned polls_between_checks = 64;
   ++waits_;
   Backoff backoff;
-  for (unsigned turn = 1;; ++turn, backoff.pause()) {
+  for (unsigned poll = 1;; ++poll, backoff.pause()) {
     int idle = 0, error = success;
     gpu::check(services_, services_.query(stream_, &idle));
-    if (idle != 0 || turn % turns_between_checks == 0) {
+    if (idle != 0 || poll % polls_between_checks == 0) {
       check(nccl_.CommGetAsyncError(comm_, &error), "ncclCommGetAsyncError");
       check(error, "the NCCL communicator");
       check(node_.error(), "the NCCL communicator of the node");

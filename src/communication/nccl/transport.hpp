@@ -1,4 +1,4 @@
-// A Transport over ncclSend and ncclRecv of a communicator of the user.
+// NcclTransport is a Transport over ncclSend and ncclRecv on a communicator of the user.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ struct WaitLimits {
   std::atomic<std::uint64_t> deadline_ns{0};  // in the time of clock_now(); 0: none
   std::atomic<const char*> timeout_text{""};  // text of the error after the deadline
 
-  // Sets the deadline `seconds` from now, and the text of the error after it.
+  // Sets the deadline `seconds` from now, and the text of the error after it. 0: no deadline.
   void set_timeout(int seconds, const char* error_text) noexcept;
   void clear_timeout() noexcept { deadline_ns = 0; }
   // Returns true if the deadline passed more than `grace_ns` nanoseconds ago.
@@ -30,10 +30,10 @@ struct WaitLimits {
 // Moves messages in rounds in which all ranks take part. In a round, each rank first sends every other rank a
 // control message with the headers of the messages that it has for that rank. Short messages are eager: their
 // content is in the header. The others are rendezvous messages: one group of NCCL then moves exactly their
-// bytes. The control message has the headers of frames on the GPU that such a message consists of, so that
-// the receiver need not fetch them. NCCL thus sees the same calls on both sides, whatever the algorithms and
-// in whatever order messages are started. This class matches messages by lane, and keeps unexpected messages:
-// those that arrive before their receive is started.
+// bytes. If a rendezvous message consists of frames on the GPU, its header contains those of the frames, so
+// that the receiver need not fetch them. NCCL thus sees the same calls on both sides, whatever the algorithms
+// and in whatever order messages are started. This class matches messages by lane, and keeps unexpected
+// messages: those that arrive before their receive is started.
 //
 // Work on the values of a node (NodeWork) is part of a round too: the ranks announce what they have started.
 // Every rank of the node enqueues the work that all of them have started, in the order of the segments, on a
@@ -58,11 +58,11 @@ class NcclTransport final : public Transport {
     set_does_node_work(nodes.several());
   }
 
-  // Returns the communicator of this rank's node, which exists once a call by nodes has opened it. All ranks
-  // open it at the same place among their calls.
+  // Returns the communicator of this rank's node, which exists once open_node() was called. All ranks call
+  // open_node() at the same place among their calls.
   const NodeComm& node() const noexcept { return node_; }
   void open_node() { node_.open(comm_, rank_); }
-  // Ends it after a failure.
+  // Ends the communicator of the node after a failure.
   void abort_node() noexcept { node_.abort(); }
 
   // Sets the devices whose memory holds frames of messages; null: all frames are on the host.
@@ -81,8 +81,7 @@ class NcclTransport final : public Transport {
   // can be sent.
   bool run_round(bool complete);
 
-  // Returns the bytes of all ranks, in the order of ranks. `bytes`: those of this rank; as many on every
-  // rank.
+  // Returns the bytes of all ranks, in the order of ranks. `bytes`: those of this rank, as many on each rank.
   std::vector<std::byte> allgather(ConstBytes bytes);
   template <class Value>
   std::vector<Value> allgather_value(const Value& own) {
@@ -97,25 +96,27 @@ class NcclTransport final : public Transport {
   std::uint64_t waits() const noexcept { return waits_; }
 
  private:
-  // Limits of a control message, which is about 1 KiB; further sends wait for the next round.
-  static constexpr std::size_t eager_bytes = 184, most_headers = 5;
-  static constexpr std::size_t most_frames = eager_bytes / frame_header_bytes;
+  // Limits of a control message, which is about 1 KiB. Further sends wait for the next round.
+  static constexpr std::size_t max_eager_bytes = 184, max_headers = 5;
+  static constexpr std::size_t max_frame_headers = max_eager_bytes / frame_header_bytes;
 
   // Header of a message. `content`: the bytes of an eager message, which is short and in memory of the host;
   // or the headers of the frames of a rendezvous message.
   struct MessageHeader {
     std::int32_t lane;
-    std::uint16_t eager, frames;  // 1: an eager message; number of frame headers in `content`
+    std::uint16_t eager;   // 1: an eager message
+    std::uint16_t frames;  // number of frame headers in `content`
     std::uint64_t bytes;
-    std::byte content[eager_bytes];
+    std::byte content[max_eager_bytes];
   };
   // Message from a rank to another at the beginning of a round.
   struct ControlMessage {
-    std::uint64_t complete, headers;
+    std::uint64_t complete, headers;  // 1: the call is complete on this rank; number of headers
     std::uint64_t node_work, failed;  // bit k: work of segment k is started; the call has failed there
-    MessageHeader header[most_headers];
+    MessageHeader header[max_headers];
   };
 
+  // Send or receive that an algorithm has started.
   struct Message {
     std::uint64_t id;
     int peer;  // rank
@@ -125,6 +126,7 @@ class NcclTransport final : public Transport {
     bool done = false;
     SizeOrStatus outcome = {};
   };
+  // Work on the node that an algorithm has started.
   struct StartedWork {
     std::uint64_t id;
     NodeWork work;
@@ -158,8 +160,8 @@ class NcclTransport final : public Transport {
     std::vector<std::unique_ptr<gpu::MemoryBlock>> truncated;
   };
 
-  // Returns work(), which uses the memory. If work() throws, the memory is freed once the work enqueued on
-  // the stream is complete.
+  // Returns work(), which uses `memory_`. If work() throws, frees that memory once the work enqueued on the
+  // stream is complete.
   template <class Work>
   auto with_memory(const Work& work);
 
@@ -191,10 +193,10 @@ class NcclTransport final : public Transport {
   void* stream_ = nullptr;
   int rank_ = 0, size_ = 0, device_ = 0;
   bool has_messages_ = false, needs_round_ = false;
-  std::uint64_t last_id_ = 0;  // number of the last message
+  std::uint64_t last_id_ = 0;  // of the last message or work on the node
   std::uint64_t waits_ = 0;
-  std::deque<Message> sends_, recvs_;  // not finished, or finished but not yet polled
-  std::vector<StartedWork> works_;     // likewise; at most one unfinished for each segment
+  std::deque<Message> sends_, recvs_;    // not finished, or finished but not yet polled
+  std::vector<StartedWork> node_works_;  // not yet polled; at most one unfinished for each segment
   NodeComm node_;
   std::shared_ptr<Memory> memory_;
 };

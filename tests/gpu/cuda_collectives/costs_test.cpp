@@ -105,8 +105,8 @@ class CallCosts : public testing::Test {
   const OnGpu<float> x{make<float>(Pattern::walk, n, 1)};
   const ConstSlice in{{x.data(), n, DType::f32}};
   const Slice out{{x.data(), n, DType::f32}};
-  Buffer frame = device->frames().scratch(codec.max_bytes(DType::f32, n, 2));
-  Buffer other = device->frames().scratch(codec.max_bytes(DType::f32, n, 2));
+  Buffer frame = device->frame_place().scratch(codec.max_bytes(DType::f32, n, 2));
+  Buffer other = device->frame_place().scratch(codec.max_bytes(DType::f32, n, 2));
 };
 
 TEST_F(CallCosts, OneSequenceAFrame) {
@@ -153,9 +153,9 @@ TEST_F(CallCosts, SteadyStateTakesNoMemory) {
   };
   code();
   const std::size_t most = codec.max_bytes(DType::f32, n, 1);
-  const std::byte* const kept = device->memory().scratch(most).data();
+  const std::byte* const kept = device->pooled().scratch(most).data();
   code();
-  EXPECT_EQ(device->memory().scratch(most).data(), kept);
+  EXPECT_EQ(device->pooled().scratch(most).data(), kept);
 }
 
 TEST_F(CallCosts, AllWorkIsOnTheStreamOfTheUser) {

@@ -187,7 +187,7 @@ Promise promise_of(const Policy& policy, const Memory& memory) {
   const Plan plan = plan_of(policy, memory, table);
   if (plan.fallback != Fallback::none) throw Error(Status::internal, "this call was to be left to plain MPI");
   Promise weakest = promise_of_plan(policy, memory, plan);
-  std::array<Route, most_alternatives> routes;
+  std::array<Route, max_alternatives> routes;
   for (const Route& route : alternatives(policy, planned_call(memory), plan, routes)) {
     const Promise other = promise_of_plan(policy, memory, plan_of(policy, memory, table, route));
     weakest.bound = std::max(weakest.bound, other.bound);
@@ -200,7 +200,7 @@ Promise promise_of(const Policy& policy, const Memory& memory) {
 bool may_go_by_nodes_or_not(const Policy& policy, const Memory& memory) {
   CandidateTable table;
   const Plan plan = plan_of(policy, memory, table);
-  std::array<Route, most_alternatives> routes;
+  std::array<Route, max_alternatives> routes;
   return plan.fallback == Fallback::none &&
          std::ranges::any_of(alternatives(policy, planned_call(memory), plan, routes),
                              [&](const Route& route) { return route.by_nodes != plan.by_nodes; });

@@ -12,7 +12,7 @@ namespace {
 bool is_served(const std::string& policy, const Call& call) {
   CandidateTable table;
   const Plan plan = plan_of(parse_policy(policy), Memory(call), table);
-  const bool gains = plan.least_ratio == 0 || call.contents[0] == Content::smooth;
+  const bool gains = plan.min_ratio == 0 || call.contents[0] == Content::smooth;
   return plan.fallback == Fallback::none && gains;
 }
 

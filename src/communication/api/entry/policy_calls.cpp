@@ -45,7 +45,7 @@ int set_policy(MPI_Comm comm, RankRules mine) {
   if (!agreed.rules.same()) throw Error(Status::rank_mismatch, "the ranks set different policies");
   if (agreed.readable == 0)
     throw mine.fault.value_or(Error(Status::peer_failed, describe(Status::peer_failed)));
-  if (mine.rules.only()->text.empty()) {
+  if (mine.rules.single_policy()->text.empty()) {
     attach(comm, bind_rules(comm));
     return MPI_SUCCESS;
   }

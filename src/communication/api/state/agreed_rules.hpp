@@ -31,8 +31,8 @@ class AgreedRules {
 
   // Returns true if these rules are one policy, which duplicates of the communicator inherit. The ranks of
   // other duplicates compare the rules of the process again.
-  bool has_policy() const noexcept { return rules_.only() != nullptr; }
-  const Policy& policy() const noexcept { return *rules_.only(); }  // requires has_policy()
+  bool has_policy() const noexcept { return rules_.single_policy() != nullptr; }
+  const Policy& policy() const noexcept { return *rules_.single_policy(); }  // requires has_policy()
 
   // Returns the reason why plain MPI serves the messages of a communicator that has no endpoint.
   Fallback fallback_reason() const noexcept {
@@ -42,7 +42,7 @@ class AgreedRules {
   // Returns true if plain MPI serves every call like this one: Taut does not support the call, or the call is
   // smaller than all rules ask for. The same on all ranks, without communication.
   bool never_serves(const std::optional<CollectiveCall>& request) const noexcept {
-    return !request || (request->bytes_known && request->bytes < rules_.least_bytes());
+    return !request || (request->bytes_known && request->bytes < rules_.min_bytes());
   }
 
   // Returns the reason why plain MPI serves a call; none: the tuner decides. Without a request, the call is
@@ -55,9 +55,7 @@ class AgreedRules {
   }
 
   // Returns true if a message of this size is timed.
-  bool is_timed(std::size_t bytes) const noexcept {
-    return times_every_call_ || bytes >= rules_.least_bytes();
-  }
+  bool is_timed(std::size_t bytes) const noexcept { return times_every_call_ || bytes >= rules_.min_bytes(); }
   bool times_every_call() const noexcept { return times_every_call_; }
 
   bool inter() const noexcept { return inter_; }

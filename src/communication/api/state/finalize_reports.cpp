@@ -41,7 +41,7 @@ void write_all(std::span<const CommReport* const> communicators, const ProcessRa
   });
   if (!options().summary || process.rank != 0) return;
   std::fputs(summary_table(communicators, process, unserved_calls()).c_str(), stderr);
-  print_lone_ranks();
+  print_wrong_launcher();
 }
 
 // Calls `write` with the reports of freed communicators, of the open ones and of messages.

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "communication/p2p/bypass.hpp"
-#include "communication/policy/text/lone_ranks.hpp"
+#include "communication/policy/text/wrong_launcher.hpp"
 #include "compressor/base/guarded.hpp"
 #include "compressor/base/options.hpp"
 
@@ -60,10 +60,10 @@ Rules rules_on(MPI_Comm comm, const RankAndSize& group, const Settings& agreed) 
     return {};
   }
   if (process_rules().rules.empty()) return {};
-  return process_rules().rules.on({.name = agreed.name.same() ? name_of(comm) : "",
-                                   .ranks = group.size,
-                                   .world = is_world(comm),
-                                   .several_nodes = !agreed.node.same()});
+  return process_rules().rules.for_comm({.name = agreed.name.same() ? name_of(comm) : "",
+                                         .ranks = group.size,
+                                         .world = is_world(comm),
+                                         .several_nodes = !agreed.node.same()});
 }
 
 // Returns true if rules can apply to a communicator, with the same result on all ranks. Plain MPI serves
@@ -81,14 +81,14 @@ void print_warnings_once(int rank) noexcept {
   static std::atomic_flag printed;
   if (printed.test_and_set() || rank != 0) return;
   for (const std::string& warning : options().warnings) std::fprintf(stderr, "taut: %s\n", warning.c_str());
-  print_lone_ranks();
+  print_wrong_launcher();
 }
 
-void print_lone_ranks() noexcept {
+void print_wrong_launcher() noexcept {
   int ranks = 0;
   PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
   guarded([&] {
-    const std::string text = lone_ranks(environment(), ranks);
+    const std::string text = wrong_launcher_text(environment(), ranks);
     if (!text.empty()) std::fprintf(stderr, "taut: %s\n", text.c_str());
   });
 }
@@ -145,7 +145,7 @@ const Rules& local_rules(MPI_Comm comm) {
   std::erase_if(rules, [](const Rule& rule) { return rule.when.scope != Conditions::Scope::any; });
   auto created = std::make_unique<const Rules>(
       Rules(std::move(rules))
-          .on({.name = name_of(comm), .ranks = rank_and_size_of(comm).size, .world = is_world(comm)}));
+          .for_comm({.name = name_of(comm), .ranks = rank_and_size_of(comm).size, .world = is_world(comm)}));
   const Rules* other = nullptr;  // rules that another thread has bound meanwhile
   return bound.compare_exchange_strong(other, created.get()) ? *created.release() : *other;
 }

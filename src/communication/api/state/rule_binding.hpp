@@ -45,6 +45,6 @@ void print_warnings_once(int rank) noexcept;
 
 // Prints a line to stderr if the launcher is of another MPI, so that the ranks of the job do not see each
 // other.
-void print_lone_ranks() noexcept;
+void print_wrong_launcher() noexcept;
 
 }  // namespace taut::api

@@ -9,48 +9,48 @@
 
 #include "communication/comm/tuner.hpp"
 #include "communication/gpu/memory.hpp"
-#include "communication/nccl/dropin/operation.hpp"
+#include "communication/nccl/dropin/program_call.hpp"
 #include "communication/policy/plan/plan.hpp"
 #include "compressor/gpu/device_kernels.hpp"
 
 namespace taut::nccl::dropin {
 
-// Memory of one coded message.
-struct MessageMemory {
-  explicit MessageMemory(const gpu::DeviceServices& services)
+// Buffers of one coded message.
+struct MessageBuffers {
+  explicit MessageBuffers(const gpu::DeviceServices& services)
       : frame(services, gpu::MemoryKind::plain),
         values(services, gpu::MemoryKind::pooled),
         result(services, gpu::MemoryKind::pinned) {}
 
-  gpu::MemoryBlock frame, values, result;  // values: of a buffer that kernels cannot access
+  gpu::MemoryBlock frame, values, result;  // `values`: copies, if kernels cannot access those of the program
 };
 
-// A pool of memory for the messages of one communicator. It is freed with the communicator: CUDA may wait for
-// all streams when memory is freed, and streams wait for messages.
-class MessageMemoryPool {
+// Buffers for the messages of one communicator. They are freed with the communicator: CUDA may wait for all
+// streams when memory is freed, and streams wait for messages.
+class MessageBufferPool {
  public:
-  explicit MessageMemoryPool(const gpu::DeviceServices& services) noexcept : services_(services) {}
+  explicit MessageBufferPool(const gpu::DeviceServices& services) noexcept : services_(services) {}
 
-  // Returns memory for a frame, and for values unless `values` is 0. Throws Error.
-  std::unique_ptr<MessageMemory> take(std::size_t frame, std::size_t values);
-  void give_back(std::unique_ptr<MessageMemory> memory) noexcept;
+  // Returns buffers of at least these sizes in bytes. Throws Error.
+  std::unique_ptr<MessageBuffers> take(std::size_t frame, std::size_t values);
+  void give_back(std::unique_ptr<MessageBuffers> buffers) noexcept;
 
  private:
   const gpu::DeviceServices& services_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<MessageMemory>> unused_;
+  std::vector<std::unique_ptr<MessageBuffers>> unused_;
 };
 
-// A message whose frame moves in place of its values: one message of NCCL, of another size. All functions but
-// check() only enqueue work, on the stream of the message, and throw Error.
+// A message whose frame moves in place of its values, as one message of NCCL. All functions but check() only
+// enqueue work, on the stream of the message, and throw Error.
 class CodedMessage {
  public:
-  // `staged_bytes`: size of the values if they are staged, because kernels cannot access the buffer of the
-  // program; else 0.
-  CodedMessage(const gpu::DeviceServices& services, MessageMemoryPool& pool, const Coding& coding,
+  // `staged_bytes`: size of the values if kernels cannot access the buffer of the program, so that the values
+  // are copied; else 0.
+  CodedMessage(const gpu::DeviceServices& services, MessageBufferPool& pool, const Coding& coding,
                std::size_t frame_bytes, std::size_t staged_bytes);
   CodedMessage(const CodedMessage&) = delete;
-  ~CodedMessage() { pool_.give_back(std::move(memory_)); }
+  ~CodedMessage() { pool_.give_back(std::move(buffers_)); }
 
   void encode(const Message& message);
   int move(const Message& message) const;  // returns NCCL's result
@@ -61,19 +61,19 @@ class CodedMessage {
 
  private:
   TAUT_Cuda_result* result() const noexcept {
-    return reinterpret_cast<TAUT_Cuda_result*>(memory_->result.data());
+    return reinterpret_cast<TAUT_Cuda_result*>(buffers_->result.data());
   }
 
   const gpu::DeviceServices& services_;
-  MessageMemoryPool& pool_;
+  MessageBufferPool& pool_;
   Coding coding_;
   std::size_t frame_bytes_, staged_bytes_;
-  std::unique_ptr<MessageMemory> memory_;
+  std::unique_ptr<MessageBuffers> buffers_;
 };
 
 // Selects and prepares the messages of one communicator that travel as frames. Sender and receiver decide by
-// the rules, the type and the number of values, which are the same on both sides. Therefore only codings
-// whose frames have a size that these determine are served: the receiver must know the size before.
+// the rules, the type and the number of values, which are the same on both sides. The receiver must know the
+// size of the frame in advance, so that only codings whose frames have a fixed size are served.
 class CodedMessages {
  public:
   // `rules`: those that all ranks have agreed on. `device`: that of the communicator.
@@ -103,10 +103,10 @@ class CodedMessages {
   bool kernels_access(const Message& message) const;
 
   const gpu::DeviceServices& services_;
-  Rules rules_;  // for messages
+  Rules rules_;  // those that apply to messages
   int rank_, ranks_, device_;
   std::map<const Policy*, PolicyState> states_;
-  MessageMemoryPool pool_;
+  MessageBufferPool pool_;
 };
 
 }  // namespace taut::nccl::dropin

@@ -13,10 +13,11 @@
 namespace taut::nccl::dropin {
 namespace {
 
-// Calls by communicator. The list is never destroyed, because its threads may outlive static destructors.
+// Calls of all communicators. The object is never destroyed: its threads may run until the end of the
+// process.
 struct Communicators {
   std::mutex mutex;
-  std::map<ncclComm*, std::shared_ptr<OrderedCalls>> all;
+  std::map<ncclComm*, std::shared_ptr<OrderedCalls>> calls;
   std::set<ncclComm*> nonblocking;  // NCCL serves their calls
 };
 Communicators& communicators() {
@@ -24,13 +25,14 @@ Communicators& communicators() {
   return *one;
 }
 
-std::shared_ptr<OrderedCalls> forget(ncclComm* comm) {
+// Removes a communicator from the list. Returns its calls; null if there are none.
+std::shared_ptr<OrderedCalls> remove_calls(ncclComm* comm) {
   const std::lock_guard lock(communicators().mutex);
   communicators().nonblocking.erase(comm);
-  const auto found = communicators().all.find(comm);
-  if (found == communicators().all.end()) return nullptr;
+  const auto found = communicators().calls.find(comm);
+  if (found == communicators().calls.end()) return nullptr;
   std::shared_ptr<OrderedCalls> calls = std::move(found->second);
-  communicators().all.erase(found);
+  communicators().calls.erase(found);
   return calls;
 }
 
@@ -38,7 +40,7 @@ std::shared_ptr<OrderedCalls> forget(ncclComm* comm) {
 std::vector<std::unique_ptr<CommReport>> last_reports() {
   std::vector<std::unique_ptr<CommReport>> all;
   const std::lock_guard lock(communicators().mutex);
-  for (const auto& [comm, calls] : communicators().all)
+  for (const auto& [comm, calls] : communicators().calls)
     if (auto report = calls->last_report()) all.push_back(std::move(report));
   return all;
 }
@@ -74,8 +76,8 @@ bool may_serve(ncclComm* comm) {
 
 std::shared_ptr<OrderedCalls> find_calls(ncclComm* comm) {
   const std::lock_guard lock(communicators().mutex);
-  const auto found = communicators().all.find(comm);
-  return found == communicators().all.end() ? nullptr : found->second;
+  const auto found = communicators().calls.find(comm);
+  return found == communicators().calls.end() ? nullptr : found->second;
 }
 
 int start_serving(std::span<ncclComm* const> created, const std::optional<std::string>& policy) {
@@ -88,7 +90,7 @@ int start_serving(std::span<ncclComm* const> created, const std::optional<std::s
     if (calls == nullptr) continue;
     served.push_back(calls);
     const std::lock_guard lock(communicators().mutex);
-    communicators().all[comm] = std::move(calls);
+    communicators().calls[comm] = std::move(calls);
   }
   int result = success;
   for (const auto& calls : served)  // all threads run, so that ranks of one process can agree
@@ -114,7 +116,7 @@ bool is_nonblocking(ncclComm* comm) {
 }
 
 void release(ncclComm* comm) {
-  const std::shared_ptr<OrderedCalls> calls = forget(comm);
+  const std::shared_ptr<OrderedCalls> calls = remove_calls(comm);
   if (calls == nullptr) return;
   calls->drain();
   if (calls->stop())
@@ -124,7 +126,7 @@ void release(ncclComm* comm) {
 }
 
 int abandon(ncclComm* comm, const std::function<int(ncclComm*)>& end) {
-  const std::shared_ptr<OrderedCalls> calls = forget(comm);
+  const std::shared_ptr<OrderedCalls> calls = remove_calls(comm);
   if (calls == nullptr) return end(comm);
   const bool ended = calls->stop();
   const int result = end(comm);

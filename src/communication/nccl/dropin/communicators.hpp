@@ -16,14 +16,14 @@ std::shared_ptr<OrderedCalls> find_calls(ncclComm* comm);
 
 // Starts to serve the calls of communicators that the program has just created, if there are rules.
 // Collective over each communicator: the ranks compare their rules. Returns NCCL's result for the creation.
-// `policy`: in place of rules.
+// `policy`: replaces the rules of the environment.
 int start_serving(std::span<ncclComm* const> created, const std::optional<std::string>& policy = {});
 
 // Notes a communicator that the program creates with blocking = 0: NCCL serves all its calls, and those of
 // parts of it. `rank`: of this process; -1: not known.
 void leave_nonblocking(ncclComm* comm, int rank);
 
-// Returns true if the communicator was noted so.
+// Returns true if leave_nonblocking() has noted the communicator.
 bool is_nonblocking(ncclComm* comm);
 
 // Completes the calls of a communicator that the program is about to destroy, and removes it from the list.

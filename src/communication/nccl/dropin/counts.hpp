@@ -11,7 +11,7 @@
 
 namespace taut::nccl::dropin {
 
-// Functions of NCCL whose calls keep the order of the program on a communicator.
+// Functions of NCCL whose calls on a communicator keep the program's order.
 enum class Function {
   all_reduce,
   reduce_scatter,
@@ -27,7 +27,8 @@ enum class Function {
   destroy_operator
 };
 
-enum class Service { by_taut, by_nccl };  // by_taut: compressed
+// The library that served a call. by_taut: compressed.
+enum class Service { by_taut, by_nccl };
 
 // Counts a call. `bytes`: of the whole message.
 void count(Function function, Service service, std::size_t bytes) noexcept;
@@ -42,8 +43,8 @@ std::vector<NcclCalls> function_counts();
 // Notes a communicator. The report names the process by its rank in the first of the largest communicators.
 void note_communicator(int rank, int ranks);
 
-// Registers a handler that writes the report when the process ends. `open` returns the reports of the
+// Registers a handler that writes the report when the process ends. open_reports() returns the reports of the
 // communicators that exist then. Later calls do nothing.
-void report_at_exit(std::vector<std::unique_ptr<CommReport>> (*open)());
+void report_at_exit(std::vector<std::unique_ptr<CommReport>> (*open_reports)());
 
 }  // namespace taut::nccl::dropin

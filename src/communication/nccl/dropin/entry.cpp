@@ -1,10 +1,10 @@
-// The functions that libtaut_preload.so calls for those of NCCL: taut_dropin_<NCCL's name>.
+// The functions that libtaut_preload.so calls in place of NCCL's: taut_dropin_<NCCL's name>.
 #include <exception>
 #include <string>
 
 #include "communication/nccl/dropin/communicators.hpp"
 #include "communication/nccl/dropin/entry.hpp"
-#include "communication/nccl/dropin/operation.hpp"
+#include "communication/nccl/dropin/program_call.hpp"
 
 using namespace taut;
 using namespace taut::nccl;
@@ -26,7 +26,7 @@ int guarded(const Action& action) noexcept {
 
 // Returns NCCL's own function of a name. Throws Error if this NCCL has none.
 template <class Function>
-Function own(const char* name) {
+Function nccl_function(const char* name) {
   void* const function = find_function(name);
   if (function == nullptr)
     throw Error(Status::invalid_argument,
@@ -34,11 +34,12 @@ Function own(const char* name) {
   return reinterpret_cast<Function>(function);
 }
 
-int collective(Function function, const NcclCall& call) noexcept {
+int issue_collective(Function function, const NcclCall& call) noexcept {
   return guarded([&] { return issue({function, call}); });
 }
 
-void finish(ncclComm* comm) {
+// Completes the calls of a communicator.
+void drain(ncclComm* comm) {
   if (const auto calls = find_calls(comm)) calls->drain();
 }
 
@@ -49,24 +50,24 @@ struct Config {
   int blocking;
 };
 
-// Returns true if a configuration of NCCL asks for a communicator that calls leave in progress.
+// Returns true if a configuration of NCCL asks for a communicator whose calls may return ncclInProgress.
 bool asks_nonblocking(const void* config) noexcept {
   constexpr unsigned magic = 0xcafebeef;
   const auto* const known = static_cast<const Config*>(config);
   return known != nullptr && known->magic == magic && known->blocking == 0;
 }
 
-// Returns the rank that says why a part of a communicator is left to NCCL; -1 if that was said before.
-int rank_to_say(ncclComm* whole) {
+// Returns this rank of `whole`, for the message that NCCL serves a part of it; -1 if that was said before.
+int rank_for_message(ncclComm* whole) {
   int rank = -1;
   if (!is_nonblocking(whole)) library().CommUserRank(whole, &rank);
   return rank;
 }
 
-// Creates a communicator by create(), and starts to serve its calls unless it is nonblocking. That has to be
-// decided alike on all ranks, so that NCCL's result alone does not decide it.
+// Creates a communicator by create(), and starts to serve its calls unless it is nonblocking. NCCL's result,
+// which may differ between ranks, does not decide that alone: all ranks have to decide alike.
 template <class Create>
-int creating(ncclComm** comm, bool nonblocking, int rank, const Create& create) noexcept {
+int create_comm(ncclComm** comm, bool nonblocking, int rank, const Create& create) noexcept {
   return guarded([&] {
     const int result = create();
     if (result != success && result != in_progress) return result;
@@ -82,48 +83,55 @@ int creating(ncclComm** comm, bool nonblocking, int rank, const Create& create) 
 
 int taut_dropin_ncclAllReduce(const void* from, void* to, size_t count, int type, int op, ncclComm* comm,
                               void* stream) {
-  return collective(Function::all_reduce,
-                    {Collective::allreduce, from, to, count, type, op, 0, comm, stream});
+  return issue_collective(Function::all_reduce,
+                          {Collective::allreduce, from, to, count, type, op, 0, comm, stream});
 }
 
 int taut_dropin_ncclReduceScatter(const void* from, void* to, size_t count, int type, int op, ncclComm* comm,
                                   void* stream) {
-  return collective(Function::reduce_scatter,
-                    {Collective::reduce_scatter, from, to, count, type, op, 0, comm, stream});
+  return issue_collective(Function::reduce_scatter,
+                          {Collective::reduce_scatter, from, to, count, type, op, 0, comm, stream});
 }
 
 int taut_dropin_ncclAllGather(const void* from, void* to, size_t count, int type, ncclComm* comm,
                               void* stream) {
-  return collective(Function::all_gather, {Collective::allgather, from, to, count, type, 0, 0, comm, stream});
+  return issue_collective(Function::all_gather,
+                          {Collective::allgather, from, to, count, type, 0, 0, comm, stream});
 }
 
 int taut_dropin_ncclBroadcast(const void* from, void* to, size_t count, int type, int root, ncclComm* comm,
                               void* stream) {
-  return collective(Function::broadcast, {Collective::bcast, from, to, count, type, 0, root, comm, stream});
+  return issue_collective(Function::broadcast,
+                          {Collective::bcast, from, to, count, type, 0, root, comm, stream});
 }
 
 int taut_dropin_ncclBcast(void* buffer, size_t count, int type, int root, ncclComm* comm, void* stream) {
-  return collective(Function::bcast, {Collective::bcast, buffer, buffer, count, type, 0, root, comm, stream});
+  return issue_collective(Function::bcast,
+                          {Collective::bcast, buffer, buffer, count, type, 0, root, comm, stream});
 }
 
 int taut_dropin_ncclReduce(const void* from, void* to, size_t count, int type, int op, int root,
                            ncclComm* comm, void* stream) {
-  return collective(Function::reduce, {Collective::reduce, from, to, count, type, op, root, comm, stream});
+  return issue_collective(Function::reduce,
+                          {Collective::reduce, from, to, count, type, op, root, comm, stream});
 }
 
 int taut_dropin_ncclAlltoAll(const void* from, void* to, size_t count, int type, ncclComm* comm,
                              void* stream) {
-  return collective(Function::all_to_all, {Collective::alltoall, from, to, count, type, 0, 0, comm, stream});
+  return issue_collective(Function::all_to_all,
+                          {Collective::alltoall, from, to, count, type, 0, 0, comm, stream});
 }
 
 int taut_dropin_ncclGather(const void* from, void* to, size_t count, int type, int root, ncclComm* comm,
                            void* stream) {
-  return collective(Function::gather, {Collective::gather, from, to, count, type, 0, root, comm, stream});
+  return issue_collective(Function::gather,
+                          {Collective::gather, from, to, count, type, 0, root, comm, stream});
 }
 
 int taut_dropin_ncclScatter(const void* from, void* to, size_t count, int type, int root, ncclComm* comm,
                             void* stream) {
-  return collective(Function::scatter, {Collective::scatter, from, to, count, type, 0, root, comm, stream});
+  return issue_collective(Function::scatter,
+                          {Collective::scatter, from, to, count, type, 0, root, comm, stream});
 }
 
 int taut_dropin_ncclSend(const void* from, size_t count, int type, int peer, ncclComm* comm, void* stream) {
@@ -146,36 +154,38 @@ int taut_dropin_ncclGroupStart() { return guarded(start_group); }
 int taut_dropin_ncclGroupEnd() { return guarded(end_group); }
 int taut_dropin_ncclGroupSimulateEnd(void* estimate) {
   return guarded([&] {
-    return simulate_group(own<decltype(&taut_dropin_ncclGroupSimulateEnd)>("ncclGroupSimulateEnd"), estimate);
+    return simulate_group(nccl_function<decltype(&taut_dropin_ncclGroupSimulateEnd)>("ncclGroupSimulateEnd"),
+                          estimate);
   });
 }
 
 // ---- Communicators
 
 int taut_dropin_ncclCommInitRank(ncclComm** comm, int ranks, taut_nccl_id id, int rank) {
-  return creating(comm, false, rank, [&] {
-    return own<decltype(&taut_dropin_ncclCommInitRank)>("ncclCommInitRank")(comm, ranks, id, rank);
+  return create_comm(comm, false, rank, [&] {
+    return nccl_function<decltype(&taut_dropin_ncclCommInitRank)>("ncclCommInitRank")(comm, ranks, id, rank);
   });
 }
 
 int taut_dropin_ncclCommInitRankConfig(ncclComm** comm, int ranks, taut_nccl_id id, int rank, void* config) {
-  return creating(comm, asks_nonblocking(config), rank, [&] {
-    return own<decltype(&taut_dropin_ncclCommInitRankConfig)>("ncclCommInitRankConfig")(comm, ranks, id, rank,
-                                                                                        config);
+  return create_comm(comm, asks_nonblocking(config), rank, [&] {
+    return nccl_function<decltype(&taut_dropin_ncclCommInitRankConfig)>("ncclCommInitRankConfig")(
+        comm, ranks, id, rank, config);
   });
 }
 
 int taut_dropin_ncclCommInitRankScalable(ncclComm** comm, int ranks, int rank, int ids, taut_nccl_id* id,
                                          void* config) {
-  return creating(comm, asks_nonblocking(config), rank, [&] {
-    return own<decltype(&taut_dropin_ncclCommInitRankScalable)>("ncclCommInitRankScalable")(comm, ranks, rank,
-                                                                                            ids, id, config);
+  return create_comm(comm, asks_nonblocking(config), rank, [&] {
+    return nccl_function<decltype(&taut_dropin_ncclCommInitRankScalable)>("ncclCommInitRankScalable")(
+        comm, ranks, rank, ids, id, config);
   });
 }
 
 int taut_dropin_ncclCommInitAll(ncclComm** comms, int n, const int* devices) {
   return guarded([&] {
-    const int result = own<decltype(&taut_dropin_ncclCommInitAll)>("ncclCommInitAll")(comms, n, devices);
+    const int result =
+        nccl_function<decltype(&taut_dropin_ncclCommInitAll)>("ncclCommInitAll")(comms, n, devices);
     return result == success ? note_created(comms, n) : result;
   });
 }
@@ -183,9 +193,10 @@ int taut_dropin_ncclCommInitAll(ncclComm** comms, int n, const int* devices) {
 int taut_dropin_ncclCommSplit(ncclComm* comm, int color, int key, ncclComm** part, void* config) {
   return guarded([&] {
     const bool nonblocking = asks_nonblocking(config) || is_nonblocking(comm);
-    return creating(part, nonblocking, rank_to_say(comm), [&] {
-      finish(comm);
-      return own<decltype(&taut_dropin_ncclCommSplit)>("ncclCommSplit")(comm, color, key, part, config);
+    return create_comm(part, nonblocking, rank_for_message(comm), [&] {
+      drain(comm);
+      return nccl_function<decltype(&taut_dropin_ncclCommSplit)>("ncclCommSplit")(comm, color, key, part,
+                                                                                  config);
     });
   });
 }
@@ -195,12 +206,12 @@ int taut_dropin_ncclCommShrink(ncclComm* comm, int* excluded, int n, ncclComm** 
                                int flags) {
   constexpr int aborts = 1;
   return guarded([&] {
-    const auto shrink = own<decltype(&taut_dropin_ncclCommShrink)>("ncclCommShrink");
+    const auto shrink = nccl_function<decltype(&taut_dropin_ncclCommShrink)>("ncclCommShrink");
     const bool nonblocking = asks_nonblocking(config) || is_nonblocking(comm);
-    return creating(rest, nonblocking, rank_to_say(comm), [&] {
+    return create_comm(rest, nonblocking, rank_for_message(comm), [&] {
       const auto shrunk = [&](ncclComm* whole) { return shrink(whole, excluded, n, rest, config, flags); };
       if ((flags & aborts) != 0 && !is_nonblocking(comm)) return abandon(comm, shrunk);
-      finish(comm);
+      drain(comm);
       return shrunk(comm);
     });
   });
@@ -210,11 +221,11 @@ int taut_dropin_ncclCommShrink(ncclComm* comm, int* excluded, int n, ncclComm** 
 int taut_dropin_ncclCommGrow(ncclComm* comm, int ranks, const taut_nccl_id* id, int rank, ncclComm** grown,
                              void* config) {
   return guarded([&] {
-    const auto grow = own<decltype(&taut_dropin_ncclCommGrow)>("ncclCommGrow");
+    const auto grow = nccl_function<decltype(&taut_dropin_ncclCommGrow)>("ncclCommGrow");
     const bool joins = comm == nullptr;
     const bool nonblocking = asks_nonblocking(config) || is_nonblocking(comm);
-    return creating(grown, nonblocking, joins ? rank : rank_to_say(comm), [&] {
-      finish(comm);
+    return create_comm(grown, nonblocking, joins ? rank : rank_for_message(comm), [&] {
+      drain(comm);
       return grow(comm, ranks, id, rank, grown, config);
     });
   });
@@ -222,15 +233,15 @@ int taut_dropin_ncclCommGrow(ncclComm* comm, int ranks, const taut_nccl_id* id, 
 
 int taut_dropin_ncclCommSuspend(ncclComm* comm, int flags) {
   return guarded([&] {
-    finish(comm);
-    return own<decltype(&taut_dropin_ncclCommSuspend)>("ncclCommSuspend")(comm, flags);
+    drain(comm);
+    return nccl_function<decltype(&taut_dropin_ncclCommSuspend)>("ncclCommSuspend")(comm, flags);
   });
 }
 
-// No rank may make calls on a communicator that is revoked.
+// Ends the calls of the communicator: no rank may make calls on it later.
 int taut_dropin_ncclCommRevoke(ncclComm* comm, int flags) {
   return guarded([&] {
-    const auto revoke = own<decltype(&taut_dropin_ncclCommRevoke)>("ncclCommRevoke");
+    const auto revoke = nccl_function<decltype(&taut_dropin_ncclCommRevoke)>("ncclCommRevoke");
     const auto revoked = [&](ncclComm* whole) { return revoke(whole, flags); };
     return is_nonblocking(comm) ? revoked(comm) : abandon(comm, revoked);
   });
@@ -238,20 +249,21 @@ int taut_dropin_ncclCommRevoke(ncclComm* comm, int flags) {
 
 int taut_dropin_ncclCommFinalize(ncclComm* comm) {
   return guarded([&] {
-    finish(comm);
-    return own<decltype(&taut_dropin_ncclCommFinalize)>("ncclCommFinalize")(comm);
+    drain(comm);
+    return nccl_function<decltype(&taut_dropin_ncclCommFinalize)>("ncclCommFinalize")(comm);
   });
 }
 
 int taut_dropin_ncclCommDestroy(ncclComm* comm) {
   return guarded([&] {
     release(comm);
-    return own<decltype(&taut_dropin_ncclCommDestroy)>("ncclCommDestroy")(comm);
+    return nccl_function<decltype(&taut_dropin_ncclCommDestroy)>("ncclCommDestroy")(comm);
   });
 }
 
 int taut_dropin_ncclCommAbort(ncclComm* comm) {
-  return guarded([&] { return abandon(comm, own<decltype(&taut_dropin_ncclCommAbort)>("ncclCommAbort")); });
+  return guarded(
+      [&] { return abandon(comm, nccl_function<decltype(&taut_dropin_ncclCommAbort)>("ncclCommAbort")); });
 }
 
 int taut_dropin_ncclCommGetAsyncError(ncclComm* comm, int* error) {

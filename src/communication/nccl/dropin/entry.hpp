@@ -1,12 +1,12 @@
-// The functions of libtaut_nccl that libtaut_preload.so calls for NCCL's functions, with NCCL's arguments.
-// Results are ncclResult_t.
+// The functions of libtaut_nccl that libtaut_preload.so calls in place of NCCL's functions, with the same
+// arguments. Results are ncclResult_t.
 #pragma once
 
 #include <cstddef>
 
 #include "communication/nccl/library.hpp"
 
-// Type with the size of ncclUniqueId, which is passed by value.
+// ncclUniqueId under another name. It is passed by value.
 struct taut_nccl_id {
   char internal[128];
 };

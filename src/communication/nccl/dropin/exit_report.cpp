@@ -10,10 +10,11 @@
 namespace taut::nccl::dropin {
 namespace {
 
+// The process, and the source of its reports.
 struct ExitReport {
   std::mutex mutex;
   ProcessRank process;
-  std::vector<std::unique_ptr<CommReport>> (*open)() = nullptr;
+  std::vector<std::unique_ptr<CommReport>> (*open_reports)() = nullptr;
 };
 ExitReport& exit_report() {
   static auto* const one = new ExitReport;
@@ -33,7 +34,7 @@ void write_at_exit() noexcept {
   ProcessRank& process = exit_report().process;
   const Status status = guarded([&] {
     const std::lock_guard lock(exit_report().mutex);
-    const std::vector<std::unique_ptr<CommReport>> open = exit_report().open();
+    const std::vector<std::unique_ptr<CommReport>> open = exit_report().open_reports();
     if (function_counts().empty()) return;
     std::vector<const CommReport*> all;
     const std::unique_lock<std::mutex> keeping = add_kept(all);
@@ -58,10 +59,10 @@ void note_communicator(int rank, int ranks) {
   exit_report().process.ranks = ranks;
 }
 
-void report_at_exit(std::vector<std::unique_ptr<CommReport>> (*open)()) {
+void report_at_exit(std::vector<std::unique_ptr<CommReport>> (*open_reports)()) {
   const std::lock_guard lock(exit_report().mutex);
-  if (exit_report().open != nullptr) return;
-  exit_report().open = open;
+  if (exit_report().open_reports != nullptr) return;
+  exit_report().open_reports = open_reports;
   options();  // constructed before the handler is registered: destroyed after the handler has run
   std::atexit(write_at_exit);
 }

@@ -1,4 +1,4 @@
-#include "communication/nccl/dropin/operation.hpp"
+#include "communication/nccl/dropin/program_call.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -10,11 +10,11 @@
 namespace taut::nccl::dropin {
 namespace {
 
-// Open group of this thread, within an open group of NCCL.
+// The open group of a thread, within an open group of NCCL.
 struct Group {
   int depth = 0;
-  std::vector<Operation> calls;  // on communicators whose calls Taut may serve
-  std::vector<ncclComm**> created;
+  std::vector<ProgramCall> calls;   // on communicators whose calls Taut may serve
+  std::vector<ncclComm**> created;  // where the program finds the communicators that it creates
 };
 thread_local Group group;
 
@@ -26,24 +26,24 @@ int ranks_of(ncclComm* comm) {
 
 // Puts calls in the queue of their communicator, or makes them by NCCL. Returns true if they are in the
 // queue; otherwise sets `result` to NCCL's.
-bool queued_or_made(OrderedCalls& calls, std::vector<Operation> operations, int& result) {
-  if (calls.must_queue(operations)) return calls.enqueue(std::move(operations)), true;
-  for (const Operation& operation : operations)
-    if (result == success) result = run_by_nccl(operation, calls.ranks());
+bool enqueue_or_run(OrderedCalls& calls, std::vector<ProgramCall> program_calls, int& result) {
+  if (calls.must_queue(program_calls)) return calls.enqueue(std::move(program_calls)), true;
+  for (const ProgramCall& call : program_calls)
+    if (result == success) result = run_by_nccl(call, calls.ranks());
   return false;
 }
 
 // Makes the calls of a group, those of each communicator together, in their order. Returns NCCL's result.
-int run_group(std::vector<Operation> all, std::vector<std::shared_ptr<OrderedCalls>>& queued) {
+int run_group(std::vector<ProgramCall> all, std::vector<std::shared_ptr<OrderedCalls>>& queued) {
   int result = success;
   while (!all.empty() && result == success) {
     ncclComm* const comm = all.front().comm();
     const auto others =
-        std::ranges::stable_partition(all, [&](const Operation& one) { return one.comm() == comm; });
-    std::vector<Operation> own(all.begin(), others.begin());
+        std::ranges::stable_partition(all, [&](const ProgramCall& one) { return one.comm() == comm; });
+    std::vector<ProgramCall> own(all.begin(), others.begin());
     all.erase(all.begin(), others.begin());
     std::shared_ptr<OrderedCalls> calls = find_calls(comm);
-    if (calls != nullptr && queued_or_made(*calls, std::move(own), result))
+    if (calls != nullptr && enqueue_or_run(*calls, std::move(own), result))
       queued.push_back(std::move(calls));
   }
   return result;
@@ -81,29 +81,30 @@ int end_group() {
   return serve_created(ended);
 }
 
-// NCCL estimates its own calls. The thread of a communicator makes none meanwhile.
+// Makes all calls of the group by NCCL, which estimates them. The thread of a communicator makes none
+// meanwhile.
 int simulate_group(int (*simulate_end)(void* estimate), void* estimate) {
   if (group.depth == 0 || --group.depth > 0) return simulate_end(estimate);
   const Group ended = std::exchange(group, {});
   int made = success;
-  for (const Operation& operation : ended.calls) {
-    const std::shared_ptr<OrderedCalls> calls = find_calls(operation.comm());
+  for (const ProgramCall& call : ended.calls) {
+    const std::shared_ptr<OrderedCalls> calls = find_calls(call.comm());
     if (calls != nullptr) calls->drain();
-    if (made == success) made = run_uncounted(operation, ranks_of(operation.comm()));
+    if (made == success) made = run_uncounted(call, ranks_of(call.comm()));
   }
   const int result = simulate_end(estimate);
   if (made != success || result != success) return made != success ? made : result;
   return serve_created(ended);
 }
 
-int issue(const Operation& operation) {
-  const std::shared_ptr<OrderedCalls> calls = find_calls(operation.comm());
-  if (calls == nullptr) return run_by_nccl(operation, ranks_of(operation.comm()));
+int issue(const ProgramCall& call) {
+  const std::shared_ptr<OrderedCalls> calls = find_calls(call.comm());
+  if (calls == nullptr) return run_by_nccl(call, ranks_of(call.comm()));
   void* stream = nullptr;
-  if (operation.has_stream(stream) && calls->is_captured(stream)) calls->note_captured(operation);
-  if (group.depth > 0) return group.calls.push_back(operation), success;
+  if (call.has_stream(stream) && calls->is_captured(stream)) calls->note_captured(call);
+  if (group.depth > 0) return group.calls.push_back(call), success;
   int result = success;
-  if (queued_or_made(*calls, {operation}, result)) calls->await_calls();
+  if (enqueue_or_run(*calls, {call}, result)) calls->await_calls();
   return result;
 }
 

@@ -13,11 +13,12 @@ namespace {
 
 constexpr std::chrono::microseconds poll_interval{50};
 constexpr std::chrono::seconds stop_timeout{10}, timeout_check_interval{1};
-// Time in which the thread of the communicator may report a timeout; after it, the waiting thread does.
+// Time in which the thread of the communicator may report a timeout. After that the waiting thread reports
+// it.
 constexpr std::uint64_t grace_ns = 5'000'000'000;
 
-constexpr const char* unusable = "taut: a communicator of NCCL cannot be used any more: %s\n";
-constexpr const char* stuck =
+constexpr const char* failure_format = "taut: a communicator of NCCL cannot be used any more: %s\n";
+constexpr const char* timeout_text =
     "a call was not complete after TAUT_NCCL_TIMEOUT seconds: some rank has not made it, or has made another";
 
 int device_of(ncclComm* comm) {
@@ -26,9 +27,9 @@ int device_of(ncclComm* comm) {
   return device;
 }
 
-int datatype_of(const Operation& operation) {
-  if (const NcclCall* const call = operation.collective()) return call->datatype;
-  const auto* const message = std::get_if<Message>(&operation.arguments);
+int datatype_of(const ProgramCall& call) {
+  if (const NcclCall* const collective = call.collective()) return collective->datatype;
+  const auto* const message = std::get_if<Message>(&call.arguments);
   return message != nullptr ? message->datatype : 0;
 }
 
@@ -41,18 +42,18 @@ OrderedCalls::OrderedCalls(ncclComm* comm, std::optional<std::string> policy)
       device_(device_of(comm)) {
   check(library().CommCount(comm, &ranks_), "ncclCommCount");
   const gpu::CurrentDevice current(services_, device_);
-  completed_.emplace(services_);
-  enqueued_ = completed_->value();
+  completed_groups_.emplace(services_);
+  enqueued_groups_ = completed_groups_->value();
   stream_.emplace(services_);
   unfinished_ = 1;  // the agreement
   thread_ = start_own_thread([this] { run(); });
 }
 
-// Waits for at most a second until the stream is idle. If it is not, the memory that its work uses leaks.
+// Waits for at most a second until the stream is idle. If it is not, leaks the memory that its work uses.
 OrderedCalls::~OrderedCalls() {
   stop();
   queue_.clear();
-  while (completed_->value() != enqueued_) completed_->increment();
+  while (completed_groups_->value() != enqueued_groups_) completed_groups_->increment();
   const gpu::CurrentDevice current(services_, device_);
   const std::uint64_t until = clock_now() + std::uint64_t{1'000'000'000};
   int idle = 0;
@@ -78,65 +79,65 @@ bool OrderedCalls::failed(std::string* why) {
   return !failure_.empty();
 }
 
-bool OrderedCalls::must_queue(std::span<const Operation> group) {
+bool OrderedCalls::must_queue(std::span<const ProgramCall> group) {
   {
     const std::lock_guard lock(mutex_);
     if (!failure_.empty()) throw Error(Status::transport_failed, failure_);
     if (unfinished_ > 0) return true;
   }
-  return std::ranges::any_of(group, [&](const Operation& operation) { return selects(operation); });
+  return std::ranges::any_of(group, [&](const ProgramCall& call) { return selects(call); });
 }
 
-bool OrderedCalls::selects(const Operation& operation) const {
+bool OrderedCalls::selects(const ProgramCall& call) const {
   if (all_by_nccl_) return false;
-  if (const Message* const message = operation.message()) return messages_->selects(*message);
-  const NcclCall* const call = operation.collective();
-  return call != nullptr && !collectives_by_nccl_ && state_->selects(*call);
+  if (const Message* const message = call.message()) return messages_->selects(*message);
+  const NcclCall* const collective = call.collective();
+  return collective != nullptr && !collectives_by_nccl_ && state_->selects(*collective);
 }
 
 // Decides how a call is served, and moves it to the stream of the thread.
-void OrderedCalls::prepare(Operation& operation) {
-  Message* const message = operation.message();
+void OrderedCalls::prepare(ProgramCall& call) {
+  Message* const message = call.message();
   if (message != nullptr && !all_by_nccl_) message->coded = messages_->make_coded(*message);
-  operation.served = operation.collective() != nullptr && selects(operation);
+  call.by_taut = call.collective() != nullptr && selects(call);
   const bool coded = message != nullptr && message->coded != nullptr;
-  const bool first = !coded && is_first(operation);
+  const bool first = !coded && is_first(call);
   must_wait_ = must_wait_ || !options().nccl_in_flight || captured_ || first;
-  operation.set_stream(stream_->get());
+  call.set_stream(stream_->get());
 }
 
 // Returns true for the first call of its kind, and for a call larger than all of its kind before.
-bool OrderedCalls::is_first(const Operation& operation) {
-  const std::size_t bytes = operation.bytes(ranks_);
-  const auto [found, added] = largest_calls_.try_emplace({operation.function, datatype_of(operation)}, bytes);
+bool OrderedCalls::is_first(const ProgramCall& call) {
+  const std::size_t bytes = call.bytes(ranks_);
+  const auto [found, added] = largest_calls_.try_emplace({call.function, datatype_of(call)}, bytes);
   const bool larger = added || found->second < bytes;
   found->second = std::max(found->second, bytes);
   return larger;
 }
 
-void OrderedCalls::enqueue(std::vector<Operation> calls) {
+void OrderedCalls::enqueue(std::vector<ProgramCall> calls) {
   const gpu::CurrentDevice current(services_, device_);
   Group group{std::move(calls), {}};
   std::vector<void*> streams;
-  for (Operation& operation : group.calls) {
+  for (ProgramCall& call : group.calls) {
     void* stream = nullptr;
-    if (operation.has_stream(stream) && std::ranges::find(streams, stream) == streams.end())
+    if (call.has_stream(stream) && std::ranges::find(streams, stream) == streams.end())
       streams.push_back(stream);
-    prepare(operation);
+    prepare(call);
   }
   for (void* const stream : streams)
     group.begins.push_back(std::make_unique<gpu::StreamPoint>(services_, stream));
-  ++enqueued_;
+  ++enqueued_groups_;
   // The host waits for the call if a stream cannot wait for the counter.
   for (void* const stream : streams)
-    if (!must_wait_ && completed_->block(stream, enqueued_) != Status::ok) must_wait_ = true;
+    if (!must_wait_ && completed_groups_->block(stream, enqueued_groups_) != Status::ok) must_wait_ = true;
   const std::lock_guard lock(mutex_);
   queue_.push_back(std::move(group));
   ++unfinished_;
   changed_.notify_all();
 }
 
-// The program reads the results after this call: an error of the thread is thrown here.
+// Throws the error of the thread here: the program reads the results next.
 void OrderedCalls::await_calls() {
   if (!std::exchange(must_wait_, false)) return;
   drain();
@@ -157,19 +158,19 @@ void OrderedCalls::wait(std::unique_lock<std::mutex>& lock, const std::function<
       !changed_.wait_for(lock, timeout_check_interval, [&] { return done() || !failure_.empty() || ended_; }))
     if (limits_.expired(grace_ns)) {
       failure_ = limits_.timeout_text;
-      std::fprintf(stderr, unusable, failure_.c_str());
+      std::fprintf(stderr, failure_format, failure_.c_str());
     }
 }
 
-void OrderedCalls::note_captured(const Operation& operation) {
+void OrderedCalls::note_captured(const ProgramCall& call) {
   if (all_by_nccl_) return;
   drain();
-  if (operation.message() != nullptr && selects(operation))
+  if (call.message() != nullptr && selects(call))
     throw Error(
         Status::invalid_argument,
         "a rule selects a message in a captured stream: exclude such messages from the rules for Send");
   captured_ = true;
-  collectives_by_nccl_ = collectives_by_nccl_ || operation.collective() != nullptr;
+  collectives_by_nccl_ = collectives_by_nccl_ || call.collective() != nullptr;
 }
 
 bool OrderedCalls::stop() {
@@ -223,7 +224,7 @@ void OrderedCalls::run() {
         queue_.pop_front();
       }
       run_group(group);
-      completed_->increment();
+      completed_groups_->increment();
     }
   };
   guarded(serve, [&](Status, const char* text) { why = text; });
@@ -235,7 +236,7 @@ void OrderedCalls::run() {
 
 void OrderedCalls::fail(const std::string& why) {
   const std::lock_guard lock(mutex_);
-  if (failure_.empty()) std::fprintf(stderr, unusable, why.c_str());
+  if (failure_.empty()) std::fprintf(stderr, failure_format, why.c_str());
   failure_ = why;
 }
 
@@ -275,39 +276,39 @@ void OrderedCalls::run_group(Group& group) {
     }
     if (begin->result() != Status::ok) throw Error(begin->result(), describe(begin->result()));
   }
-  limits_.set_timeout(options().nccl_timeout, stuck);
-  const auto served = std::ranges::stable_partition(
-      group.calls, [](const Operation& operation) { return !operation.served; });
-  run_group_by_nccl(std::span(group.calls.begin(), served.begin()));
-  for (const Operation& operation : served) {
-    const bool compressed = state_->serve(*operation.collective(), true);
-    count(operation.function, compressed ? Service::by_taut : Service::by_nccl, operation.bytes(ranks_));
+  limits_.set_timeout(options().nccl_timeout, timeout_text);
+  const auto for_taut =
+      std::ranges::stable_partition(group.calls, [](const ProgramCall& call) { return !call.by_taut; });
+  run_group_by_nccl(std::span(group.calls.begin(), for_taut.begin()));
+  for (const ProgramCall& call : for_taut) {
+    const bool compressed = state_->serve(*call.collective(), true);
+    count(call.function, compressed ? Service::by_taut : Service::by_nccl, call.bytes(ranks_));
   }
   state_->wait(stream_->get());
-  for (const Operation& operation : group.calls)
-    if (const Message* const message = operation.message(); message != nullptr && message->coded != nullptr)
+  for (const ProgramCall& call : group.calls)
+    if (const Message* const message = call.message(); message != nullptr && message->coded != nullptr)
       message->coded->check();
   limits_.clear_timeout();
 }
 
 // Makes calls as one group of NCCL. Frames move in place of the values of coded messages.
-void OrderedCalls::run_group_by_nccl(std::span<const Operation> calls) {
+void OrderedCalls::run_group_by_nccl(std::span<const ProgramCall> calls) {
   if (calls.empty()) return;
-  const auto on_coded = [&](bool sends, auto action) {
-    for (const Operation& operation : calls)
-      if (const Message* const message = operation.message();
+  const auto for_coded = [&](bool sends, auto action) {
+    for (const ProgramCall& call : calls)
+      if (const Message* const message = call.message();
           message != nullptr && message->coded != nullptr && message->sends == sends)
         (*message->coded.*action)(*message);
   };
-  on_coded(true, &CodedMessage::encode);
+  for_coded(true, &CodedMessage::encode);
   check(library().GroupStart(), "ncclGroupStart");
   int failed = success;
-  for (const Operation& call : calls)
+  for (const ProgramCall& call : calls)
     if (failed == success) failed = run_by_nccl(call, ranks_);
   const int ended = library().GroupEnd();
   check(failed, "a call of NCCL");
   check(ended, "ncclGroupEnd");
-  on_coded(false, &CodedMessage::decode);
+  for_coded(false, &CodedMessage::decode);
 }
 
 }  // namespace taut::nccl::dropin

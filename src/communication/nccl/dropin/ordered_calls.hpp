@@ -1,5 +1,5 @@
-// OrderedCalls: queue of the NCCL calls that an unchanged program makes on one communicator, and the thread
-// that makes them in the program's order.
+// OrderedCalls is the queue of the NCCL calls of an unchanged program on one communicator, with the thread
+// that makes these calls in the program's order.
 #pragma once
 
 #include <condition_variable>
@@ -17,12 +17,12 @@
 #include "communication/gpu/stream_order.hpp"
 #include "communication/nccl/comm_state.hpp"
 #include "communication/nccl/dropin/coded_messages.hpp"
-#include "communication/nccl/dropin/operation.hpp"
+#include "communication/nccl/dropin/program_call.hpp"
 
 namespace taut::nccl::dropin {
 
-// Queue of the calls on one communicator, and the thread that makes them, on a stream of its own. A call that
-// the rules select enters the queue, and the program's thread waits until it is complete.
+// The queue and the thread of one communicator. The thread works on a stream of its own. A call that the
+// rules select enters the queue, and the program's thread waits until the call is complete.
 //
 // Under TAUT_NCCL_IN_FLIGHT=1 calls return at once, as NCCL's do. The stream of a call then waits for a
 // counter in pinned memory, which the thread increments after each group. Calls that are left to NCCL enter
@@ -31,27 +31,27 @@ namespace taut::nccl::dropin {
 // not the default because it can deadlock: the driver may hold a lock in a call of the program that waits for
 // the stream, and the thread needs that lock to complete the call that the stream waits for.
 //
-// All functions are called by threads of the program, one at a time, as NCCL demands of its calls.
+// Threads of the program call the public functions, one at a time, as NCCL demands of its calls.
 class OrderedCalls {
  public:
-  // Starts the thread, which agrees with the other ranks on the rules. `policy`: in place of rules. Throws
-  // Error.
+  // Starts the thread, which agrees with the other ranks on the rules. `policy`: replaces the rules of the
+  // environment. Throws Error.
   OrderedCalls(ncclComm* comm, std::optional<std::string> policy);
   OrderedCalls(const OrderedCalls&) = delete;
-  // Drops the calls in the queue, and ends the waiting of their streams.
+  // Drops the calls in the queue. The streams that wait for them continue.
   ~OrderedCalls();
 
   // Waits for the agreement of the ranks. Returns false if it failed: the communicator cannot be used then.
   bool await_agreement();
 
-  // Returns true if the calls, a group of the program, are to be put in the queue, and false if the caller
-  // has to make them by NCCL now. Throws Error after a failure.
-  bool must_queue(std::span<const Operation> group);
+  // Returns true if a group of calls has to be put in the queue, and false if the caller has to make the
+  // calls by NCCL now. Throws Error after a failure.
+  bool must_queue(std::span<const ProgramCall> group);
 
   // Puts the calls of a group in the queue. The caller must call await_calls() when all its groups are there.
-  void enqueue(std::vector<Operation> group);
+  void enqueue(std::vector<ProgramCall> group);
 
-  // Waits until the queue is empty. Throws Error after a failure. With calls in flight, waits only if
+  // Waits until the queue is empty. Throws Error after a failure. Under TAUT_NCCL_IN_FLIGHT=1, waits only if
   // enqueue() has added the first call of a kind or one larger than all before. Such a call allocates memory,
   // loads kernels and opens connections. CUDA may wait for all streams meanwhile: a stream that waited for
   // the call would deadlock. Coded messages do none of this.
@@ -65,7 +65,7 @@ class OrderedCalls {
   // collective call, which all ranks capture, NCCL serves all collective calls. After any call, the host
   // waits for later ones, so that NCCL sees them in the program's order among launches of the graph. Throws
   // Error for a message that the other side would expect to be coded.
-  void note_captured(const Operation& operation);
+  void note_captured(const ProgramCall& call);
 
   // Ends the thread without waiting for other ranks. Returns false if a function of NCCL does not return, so
   // that the thread runs on: the object must not be destroyed then.
@@ -84,7 +84,7 @@ class OrderedCalls {
 
  private:
   struct Group {
-    std::vector<Operation> calls;
+    std::vector<ProgramCall> calls;
     std::vector<std::unique_ptr<gpu::StreamPoint>> begins;  // the calls start after these points
   };
   using Kind = std::pair<Function, int>;  // function and datatype
@@ -93,19 +93,19 @@ class OrderedCalls {
   void run();
   void agree();
   void run_group(Group& group);
-  bool selects(const Operation& operation) const;
-  void prepare(Operation& operation);
-  void run_group_by_nccl(std::span<const Operation> calls);
+  bool selects(const ProgramCall& call) const;
+  void prepare(ProgramCall& call);
+  void run_group_by_nccl(std::span<const ProgramCall> calls);
   void fail(const std::string& why);
-  bool is_first(const Operation& operation);
+  bool is_first(const ProgramCall& call);
 
   ncclComm* comm_;
   std::optional<std::string> policy_;
   const gpu::DeviceServices& services_;
   int ranks_ = 0, device_ = 0;
   WaitLimits limits_;
-  std::optional<gpu::HostCounter> completed_;  // groups that are complete
-  std::uint32_t enqueued_ = 0;                 // value of `completed_` after the last group
+  std::optional<gpu::HostCounter> completed_groups_;  // streams wait for its values
+  std::uint32_t enqueued_groups_ = 0;                 // value of the counter once all groups are complete
   std::optional<gpu::OwnStream> stream_;
   std::unique_ptr<CommState> state_;
   std::unique_ptr<CodedMessages> messages_;

@@ -11,48 +11,51 @@
 namespace taut {
 namespace {
 
-constexpr double together = CodecOperations::max_batch;
+constexpr double batch = CodecOperations::max_batch;  // blocks that one operation codes
 
-// Allreduce of B bytes on P ranks, L on a node, whose links carry `link` bytes of values a second together,
-// and each rank's bus within the node `bus`.
+// Allreduce of B bytes on P ranks, L ranks a node. `link` and `bus`: as in DeviceCall, but in bytes of
+// values. The functions below return seconds.
 struct DeviceAllreduce {
   KernelTimes kernels;
-  double B, P, L, link, bus, message;
+  double B, P, L, link, bus;
+  double latency;  // seconds of a message besides its bytes
 
   double block() const noexcept { return B / P; }
-  // Returns the seconds of `operations` operations of a kernel, of `bytes` bytes each.
-  static double work(double operations, double of_one) noexcept {
-    return operations * (seconds_of_launch + of_one);
+  // Returns the time of `operations` operations, the kernels of which take `seconds` each.
+  static double work(double operations, double seconds) noexcept {
+    return operations * (seconds_of_launch + seconds);
   }
-  // Returns the seconds in which `across` bytes of values leave a node, and `inside` a rank for its node.
-  double moved(double across, double inside) const noexcept { return std::max(across / link, inside / bus); }
+  // Returns the time in which `across` bytes leave a node, and `inside` bytes leave a rank for its node.
+  double transfer(double across, double inside) const noexcept {
+    return std::max(across / link, inside / bus);
+  }
 
   double two_shot() const noexcept {
-    const double batches = std::ceil(P / together), of_batch = B / batches;
-    const double sums = std::ceil((P - 1) / (together - 1)), summed = 1 + (P - 1) / sums;
+    const double batches = std::ceil(P / batch), of_batch = B / batches;
+    const double sums = std::ceil((P - 1) / (batch - 1)), summed = 1 + (P - 1) / sums;
     return work(batches, kernels.encode(of_batch)) + work(sums, kernels.sum(std::max(2.0, summed), block())) +
-           work(batches, kernels.decode(of_batch)) + 2 * (P - 1) * message +
-           2 * moved(L * (P - L) * block(), (L - 1) * block());
+           work(batches, kernels.decode(of_batch)) + 2 * (P - 1) * latency +
+           2 * transfer(L * (P - L) * block(), (L - 1) * block());
   }
   double recursive_doubling() const noexcept {
     const double doublings = log2_ceil(static_cast<int>(P)), inside = log2_ceil(static_cast<int>(L));
     return work(1, kernels.encode(B)) + work(doublings, kernels.add(B)) + work(1, kernels.decode(B)) +
-           doublings * message + L * (doublings - inside) * B / link + inside * B / bus;
+           doublings * latency + L * (doublings - inside) * B / link + inside * B / bus;
   }
   double ring() const noexcept {
     return work(1, kernels.encode(block())) + work(P - 1, kernels.accumulate(block())) +
            work(P, kernels.decode(block())) +
-           2 * (P - 1) * (message + moved(L < P ? block() : 0, L > 1 ? block() : 0));
+           2 * (P - 1) * (latency + transfer(L < P ? block() : 0, L > 1 ? block() : 0));
   }
   // For a power of two of ranks; others send whole messages first. The steps on a node move the largest
   // parts, so that a node sends what a single rank would.
   double halving_doubling() const noexcept {
     if (!std::has_single_bit(static_cast<std::size_t>(P))) return HUGE_VAL;
-    const double first = std::ceil(P / 2), batches = std::ceil(first / together);
+    const double first = std::ceil(P / 2), batches = std::ceil(first / batch);
     return work(batches, kernels.encode(B / 2 / batches)) + work(first, kernels.accumulate(block())) +
            work(first - 1, kernels.add(block())) +
-           work(std::ceil(P / together), kernels.decode(block() * std::min(P, together))) +
-           2 * log2_ceil(static_cast<int>(P)) * message + 2 * (1 - L / P) * B / link +
+           work(std::ceil(P / batch), kernels.decode(block() * std::min(P, batch))) +
+           2 * log2_ceil(static_cast<int>(P)) * latency + 2 * (1 - L / P) * B / link +
            2 * (1 - 1 / L) * B / bus;
   }
 };
@@ -66,6 +69,7 @@ double ranks_a_node(const DeviceCall& call) noexcept {
   return call.nodes > 0 ? static_cast<double>(call.ranks) / static_cast<double>(call.nodes) : 1;
 }
 
+// Returns the fastest algorithm, and its seconds.
 Choice fastest(const DeviceCall& call) noexcept {
   const DeviceAllreduce model{.kernels = kernel_times(call.card, call.ratio),
                               .B = static_cast<double>(call.bytes),
@@ -73,7 +77,7 @@ Choice fastest(const DeviceCall& call) noexcept {
                               .L = ranks_a_node(call),
                               .link = call.link * call.ratio,
                               .bus = call.bus * call.ratio,
-                              .message = 3e-6};
+                              .latency = 3e-6};
   const Choice all[] = {{"two_shot", model.two_shot()},
                         {"recursive_doubling", model.recursive_doubling()},
                         {"halving_doubling", model.halving_doubling()},
@@ -81,12 +85,12 @@ Choice fastest(const DeviceCall& call) noexcept {
   return *std::ranges::min_element(all, {}, &Choice::seconds);
 }
 
-constexpr double seconds_on_node = 18e-6;  // of a collective of NCCL on a node, besides its bytes
+constexpr double nccl_latency_on_node = 18e-6;  // seconds of a collective of NCCL, besides its bytes
 
 // Returns the seconds of a call by nodes: values on the node, then frames along rails that share the node's
 // links, then values on the node. Segments, as many as plans have on GPUs, overlap these three.
-double by_nodes(const DeviceCall& call) noexcept {
-  constexpr double most_segments = 16;
+double seconds_by_nodes(const DeviceCall& call) noexcept {
+  constexpr double max_segments_on_gpus = 16;
   const double L = ranks_a_node(call);
   const auto bytes = static_cast<double>(call.bytes);
   DeviceCall rail = call;
@@ -94,12 +98,14 @@ double by_nodes(const DeviceCall& call) noexcept {
   rail.ranks = call.nodes;
   rail.link = call.link / L;
   const double of_frame = bytes / static_cast<double>(call.ranks);
-  const double segments = std::clamp(std::floor(of_frame / device_round_bytes), 1.0, most_segments);
+  const double segments = std::clamp(std::floor(of_frame / device_wave_bytes), 1.0, max_segments_on_gpus);
   const double across = fastest(rail).seconds, on_node = (1 - 1 / L) * bytes / call.bus;
   const double longest = std::max(across, on_node);
-  return longest + (across + 2 * on_node - longest) / segments + 2 * segments * seconds_on_node;
+  return longest + (across + 2 * on_node - longest) / segments + 2 * segments * nccl_latency_on_node;
 }
 
+// Returns the seconds of NCCL's own allreduce. `around`, `across`: bytes of a rank in a ring of all ranks,
+// and of a node to other nodes.
 double nccl_allreduce(const DeviceCall& call) noexcept {
   constexpr double latency = 20e-6;
   const auto bytes = static_cast<double>(call.bytes);
@@ -113,7 +119,7 @@ double nccl_allreduce(const DeviceCall& call) noexcept {
 
 bool may_have_nvlink(std::string_view card) noexcept {
   const auto has = [&](std::string_view part) { return card.find(part) != card.npos; };
-  const bool pairs = has("PCI") || has("NVL");  // bridges between two cards do not make a node
+  const bool pairs = has("PCI") || has("NVL");  // bridges join two cards, not a node
   return !pairs && (has("SXM") || has("HBM3") || has("H200") || has("B200") || has("B300"));
 }
 
@@ -127,7 +133,7 @@ DeviceCall device_call(const Call& call) noexcept {
           .nodes = static_cast<std::size_t>(call.nodes),
           .card = call.card,
           .link = shared,
-          .bus = over_pcie ? pcie_bus : nvlink_bus};
+          .bus = over_pcie ? pcie_speed : nvlink_speed};
 }
 
 const char* device_allreduce(const DeviceCall& call) noexcept { return fastest(call).algorithm; }
@@ -135,7 +141,7 @@ const char* device_allreduce(const DeviceCall& call) noexcept { return fastest(c
 NcclForecast forecast_over_nccl(const DeviceCall& call) noexcept {
   constexpr double waits = 6, seconds_of_wait = 12e-6;
   const bool has_nodes = call.nodes > 1 && call.nodes < call.ranks;
-  const double flat = fastest(call).seconds, on_nodes = has_nodes ? by_nodes(call) : HUGE_VAL;
+  const double flat = fastest(call).seconds, on_nodes = has_nodes ? seconds_by_nodes(call) : HUGE_VAL;
   return {.by_nodes = on_nodes < flat,
           .seconds = std::min(flat, on_nodes) + waits * seconds_of_wait,
           .nccl_seconds = nccl_allreduce(call)};
@@ -143,7 +149,7 @@ NcclForecast forecast_over_nccl(const DeviceCall& call) noexcept {
 
 namespace {
 
-constexpr double greatest_ratio = 32;
+constexpr double max_ratio = 32;  // which few values exceed
 
 bool gains(DeviceCall call, double ratio) noexcept {
   call.ratio = ratio;
@@ -152,9 +158,9 @@ bool gains(DeviceCall call, double ratio) noexcept {
 
 }  // namespace
 
-double least_ratio_over_nccl(DeviceCall call) noexcept {
-  if (!gains(call, greatest_ratio)) return HUGE_VAL;
-  double low = 1, high = greatest_ratio;
+double min_ratio_over_nccl(DeviceCall call) noexcept {
+  if (!gains(call, max_ratio)) return HUGE_VAL;
+  double low = 1, high = max_ratio;
   while (high > 1.05 * low) {
     const double middle = std::sqrt(low * high);
     (gains(call, middle) ? high : low) = middle;
@@ -162,10 +168,10 @@ double least_ratio_over_nccl(DeviceCall call) noexcept {
   return high;
 }
 
-std::size_t least_bytes_over_nccl(DeviceCall call) noexcept {
-  constexpr std::size_t most = std::size_t{1} << 30;
+std::size_t min_bytes_over_nccl(DeviceCall call) noexcept {
+  constexpr std::size_t max = std::size_t{1} << 30;
   call.bytes = std::size_t{64} << 10;
-  while (call.bytes < most && !gains(call, greatest_ratio)) call.bytes *= 2;
+  while (call.bytes < max && !gains(call, max_ratio)) call.bytes *= 2;
   return call.bytes;
 }
 

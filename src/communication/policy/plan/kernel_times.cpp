@@ -22,7 +22,7 @@ std::span<const KernelTimes> rows_from(const KernelTimes* first) noexcept {
 
 // Returns the time at the part t of the way from a to b.
 KernelTime interpolated(KernelTime a, KernelTime b, double t) noexcept {
-  return {a.fixed + t * (b.fixed - a.fixed), a.a_byte + t * (b.a_byte - a.a_byte)};
+  return {a.fixed + t * (b.fixed - a.fixed), a.per_byte + t * (b.per_byte - a.per_byte)};
 }
 
 // Returns the times of a card for values of a ratio, from its rows.
@@ -30,11 +30,11 @@ KernelTimes times_of(std::span<const KernelTimes> rows, double ratio) noexcept {
   const auto below = std::ranges::find_if(rows, [&](const KernelTimes& row) { return row.ratio <= ratio; });
   if (below == rows.begin()) return rows.front();
   if (below == rows.end()) return rows.back();
-  const KernelTimes &small = *(below - 1), &large = *below;  // rows with small frames and with large ones
-  const double t = (1 / ratio - 1 / small.ratio) / (1 / large.ratio - 1 / small.ratio);
-  KernelTimes times = small;
+  const KernelTimes &high = *(below - 1), &low = *below;  // rows of the next higher and lower ratio
+  const double t = (1 / ratio - 1 / high.ratio) / (1 / low.ratio - 1 / high.ratio);
+  KernelTimes times = high;
   times.ratio = ratio;
-  for (const auto kernel : all_kernels) times.*kernel = interpolated(small.*kernel, large.*kernel, t);
+  for (const auto kernel : all_kernels) times.*kernel = interpolated(high.*kernel, low.*kernel, t);
   return times;
 }
 
@@ -47,8 +47,8 @@ KernelTimes kernel_times(std::string_view card, double ratio) noexcept {
     const KernelTimes times = times_of(rows, ratio);
     if (card.find(row->card) != std::string_view::npos) return times;
     for (const auto kernel : all_kernels) {
-      KernelTime& most = longest.*kernel;
-      most = {std::max(most.fixed, (times.*kernel).fixed), std::max(most.a_byte, (times.*kernel).a_byte)};
+      KernelTime& max = longest.*kernel;
+      max = {std::max(max.fixed, (times.*kernel).fixed), std::max(max.per_byte, (times.*kernel).per_byte)};
     }
     row += rows.size();
   }

@@ -6,18 +6,18 @@
 
 namespace taut {
 
-// Time of a kernel call on values: a fixed latency, and a time for each byte of values. Within 30 % of the
-// measured times from 64 KiB to 256 MiB.
+// Time of a kernel call on values: a fixed latency, and a time for each byte of values. Both are in seconds.
+// The time is within 30 % of the measured times from 64 KiB to 256 MiB.
 struct KernelTime {
-  double fixed = 0, a_byte = 0;  // seconds
+  double fixed = 0, per_byte = 0;
 
-  double operator()(double bytes) const noexcept { return fixed + a_byte * bytes; }
+  double operator()(double bytes) const noexcept { return fixed + per_byte * bytes; }
 };
 
-// Kernels of a card on values of a ratio.
+// Times of the kernels of a card on values that compress by `ratio`.
 struct KernelTimes {
   const char* card;
-  double ratio;  // bytes of values in a byte of their frame
+  double ratio;  // bytes of values over bytes of frames
   KernelTime encode, decode, decode_add;
   KernelTime add, further_frame;  // a sum of two frames; each further frame of a sum
   KernelTime accumulate;          // a sum of a frame and values
@@ -28,12 +28,12 @@ struct KernelTimes {
   }
 };
 
-// Returns the kernels of the card whose name, as CUDA has it, contains that of a row. Unknown cards have the
-// longest time of any card, for each kernel; their name is empty. Between two measured ratios, times are
-// interpolated in the bits of a value; beyond, they are those of the nearest one.
+// Returns the times of a card, by its name in CUDA, which contains the name of its row in the table. Each
+// kernel of an unknown card has the longest time of any card; its name is empty. Between two measured ratios,
+// times are interpolated linearly in 1 / ratio; beyond, they are those of the nearest ratio.
 KernelTimes kernel_times(std::string_view card, double ratio) noexcept;
 
-// Launch of an operation's kernels, and the poll of its result by the host, in seconds. An assumption:
+// Seconds of the launch of an operation's kernels, and of the poll of its result by the host. An assumption:
 // kernels were timed without both.
 inline constexpr double seconds_of_launch = 4e-6;
 

@@ -5,9 +5,9 @@
 namespace taut {
 namespace {
 
-// Greatest share of the usual time that another choice may take. A choice by values has to save more, because
-// no other algorithm can be tried for it: the bits of the result would differ.
-constexpr double worthwhile = 0.95, worthwhile_by_values = 0.9;
+// Greatest share of the usual choice's time that another choice may take. A choice by values has to save
+// more, because no other algorithm can be tried for it: the bits of the result would differ.
+constexpr double max_share = 0.95, max_share_by_values = 0.9;
 
 // Returns true if frames of this codec are added unless the choice is by values.
 bool adds(const CodingWork& work, const CodingSpeeds& speeds) noexcept {
@@ -28,7 +28,7 @@ double coding_seconds(const CodingWork& work, const CodingSpeeds& speeds, bool b
   double coding = work.cost.encodes * encode + work.cost.decodes * decode;
   if (work.cost.combines > 0) coding += work.cost.combines * combine;
   coding *= work.share;
-  const double wire = work.link / double{speeds.ratio};
+  const double wire = work.plain_seconds_per_byte / double{speeds.ratio};
   return std::max(coding, wire) + std::min(coding, wire) / work.segments;
 }
 
@@ -36,15 +36,15 @@ MeasuredChoice fastest_coding(const CodingWork& work,
                               std::span<const CodingSpeeds, MeasuredChoice::codecs> speeds) noexcept {
   MeasuredChoice best;
   if (!speeds[0].known()) return best;
-  double least = coding_seconds(work, speeds[0], !adds(work, speeds[0]));
-  const double usual = least;
+  double shortest = coding_seconds(work, speeds[0], !adds(work, speeds[0]));
+  const double usual = shortest;
   for (std::size_t i = 0; i < speeds.size(); ++i)
     for (const bool by_values : {false, true}) {
       const MeasuredChoice choice{static_cast<MeasuredChoice::Codec>(i), by_values};
       if (!serves(work, speeds[i], choice)) continue;
       const double seconds = coding_seconds(work, speeds[i], by_values || !adds(work, speeds[i]));
-      if (seconds >= std::min(least, (by_values ? worthwhile_by_values : worthwhile) * usual)) continue;
-      least = seconds;
+      if (seconds >= std::min(shortest, (by_values ? max_share_by_values : max_share) * usual)) continue;
+      shortest = seconds;
       best = choice;
     }
   return best;

@@ -8,10 +8,10 @@
 
 namespace taut {
 
-// Measured choice: the usual codec or an alternative to it, and the arithmetic of sums.
+// The usual codec or an alternative to it, and the arithmetic of sums.
 struct MeasuredChoice {
   enum class Codec : std::uint8_t {
-    best_ratio,       // the candidates of the policy; their ratios decide
+    best_ratio,       // the candidate of the policy that has the best ratio
     usual_predictor,  // the first candidate of the policy
     fast              // `fast_codec`
   };
@@ -23,28 +23,29 @@ struct MeasuredChoice {
   friend bool operator==(const MeasuredChoice&, const MeasuredChoice&) = default;
 };
 
-// Codec that codes faster than others at a lower ratio. It has to be idempotent.
+// Name of the codec that codes faster than others at a lower ratio. It has to be idempotent.
 inline constexpr const char* fast_codec = "szx";
 
-// Speeds of a codec on the values of a call, in bytes of values a second, and its ratio. `reduce` includes a
-// copy of the values. All are 0 if the codec does not serve the call.
+// Speeds of a codec on the values of a call, in bytes of values a second, and its ratio. All are 0 if the
+// codec does not serve the call.
 struct CodingSpeeds {
-  static constexpr std::size_t numbers = 5;
+  static constexpr std::size_t members = 5;
 
-  float ratio = 0, encode = 0, decode = 0, reduce = 0;
-  float accumulate = 0;  // of sums by frames; 0: the codec adds no frames
+  float ratio = 0, encode = 0, decode = 0;
+  float reduce = 0;      // decodes a frame and reduces its values, a copy of the values included
+  float accumulate = 0;  // adds values to a frame; 0: the codec adds no frames
 
   bool known() const noexcept { return ratio > 0 && encode > 0 && decode > 0 && reduce > 0; }
 };
 
-// Coding work: the share of coding and transfer in a call, for each byte of its message.
+// Coding and transfer of one rank in a call, for coding_seconds().
 struct CodingWork {
-  Cost cost;         // of the algorithm, for one rank
-  double share = 1;  // of the message in one frame
+  Cost cost;         // number of codings of one rank
+  double share = 1;  // share of the message in one frame
   int segments = 1;
   bool adds_frames = false;  // the call is a sum, which the policy allows to go by frames
   bool may_use_values = true, may_use_fast = true;  // under the policy
-  double link = 0;                                  // seconds of plain MPI for each byte of the message
+  double plain_seconds_per_byte = 0;                // time of plain MPI for each byte of the message
 };
 
 // Returns the seconds of a call for each byte of its message. With k segments, coding hides all but 1/k of

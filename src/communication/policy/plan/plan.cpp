@@ -55,16 +55,16 @@ bool goes_by_nodes(const Policy& policy, const Call& call, Route route) noexcept
 // Returns the number of segments that a policy asks for; otherwise one for each MiB of values, but at least
 // the square root of the values in units of 64 KiB, and at most 16. With k segments, coding hides all but 1/k
 // of the transfer, or the other way round, and each segment costs messages and operations: the best k grows
-// as the square root of the size (docs/adr/0038). `least`: the least number for 64 KiB of values or more. A
+// as the square root of the size (docs/adr/0038). `min`: the least number for 64 KiB of values or more. A
 // segment of up to 1 MiB fits caches. Segments on GPUs are larger (cost_model.hpp).
 std::size_t wanted_segments(const Policy& policy, std::size_t frame_bytes, bool on_devices,
-                            std::size_t least) noexcept {
+                            std::size_t min) noexcept {
   if (policy.segments != 0) return static_cast<std::size_t>(policy.segments);
-  constexpr std::size_t most = 16, least_divided = 64 << 10;
-  if (on_devices) return std::min(frame_bytes / device_round_bytes, most);
-  if (frame_bytes < least_divided) return 1;
-  const double units = static_cast<double>(frame_bytes) / least_divided;
-  return std::clamp(std::max(frame_bytes / MiB, static_cast<std::size_t>(std::sqrt(units))), least, most);
+  constexpr std::size_t max = 16, min_divided = 64 << 10;
+  if (on_devices) return std::min(frame_bytes / device_wave_bytes, max);
+  if (frame_bytes < min_divided) return 1;
+  const double units = static_cast<double>(frame_bytes) / min_divided;
+  return std::clamp(std::max(frame_bytes / MiB, static_cast<std::size_t>(std::sqrt(units))), min, max);
 }
 
 // Chooses the algorithm of Allreduce. `ring` sends 2(P-1) messages of N/P values in sequence,
@@ -84,22 +84,22 @@ const char* for_allreduce(std::size_t bytes, std::size_t ranks, std::size_t node
 
 // Least number of segments of a message with 64 KiB of values or more (docs/adr/0038). Messages that all go
 // to or from the root (`linear`) may have one segment: coding and transfer of several messages overlap.
-constexpr std::size_t least_segments = 2;
+constexpr std::size_t min_segments = 2;
 
 // Returns the number of segments of a scan along a chain: the square root of the values in units of 4 KiB.
 // The best number grows with the ranks; this one costs little on few ranks, where 16 to 64 segments take the
 // same time.
 std::size_t scan_segments(std::size_t bytes) noexcept {
-  constexpr std::size_t least_segment = 32 << 10;
+  constexpr std::size_t min_segment = 32 << 10;
   const auto best = static_cast<std::size_t>(std::sqrt(static_cast<double>(bytes) / 4096));
-  return std::clamp<std::size_t>(std::min(best, bytes / least_segment), 1, max_segments);
+  return std::clamp<std::size_t>(std::min(best, bytes / min_segment), 1, max_segments);
 }
 
 // Returns the number of segments in which a message of a call best passes along a chain of all ranks. That of
 // scans depends on the message alone: a prefix has the same bits in communicators with more ranks.
 std::size_t chain_segments(const Policy& policy, const Call& call, std::size_t bytes,
                            bool on_devices) noexcept {
-  const std::size_t wanted = wanted_segments(policy, bytes, on_devices, least_segments);
+  const std::size_t wanted = wanted_segments(policy, bytes, on_devices, min_segments);
   if (policy.segments != 0 || on_devices) return wanted;
   if (computes_prefixes(call.collective)) return scan_segments(bytes);
   if (call.ranks < 3) return wanted;
@@ -107,14 +107,14 @@ std::size_t chain_segments(const Policy& policy, const Call& call, std::size_t b
   return std::clamp<std::size_t>(best, wanted, max_segments);
 }
 
-// Return the time of S bytes in sequence over links, in bytes of values: along a chain in k segments, which
-// passes 1 + (P-2)/k messages, and along a tree.
+// Return the time in which S bytes of values pass all P ranks, in bytes of values over one link: along a
+// chain, where k segments take the time of 1 + (P-2)/k messages, and along a tree.
 double chain_time(double S, double P, std::size_t segments) noexcept {
   const auto k = static_cast<double>(std::max<std::size_t>(segments, 1));
-  return (1 + (P - 2) / k) * S + (P - 1) * message_cost + k * message_cost_in_pipeline;
+  return (1 + (P - 2) / k) * S + (P - 1) * latency_bytes + k * pipelined_latency_bytes;
 }
 double tree_time(double S, std::size_t ranks) noexcept {
-  return log2_ceil(static_cast<int>(ranks)) * (S + message_cost);
+  return log2_ceil(static_cast<int>(ranks)) * (S + latency_bytes);
 }
 
 // Chooses the algorithm of Bcast: the fastest of tree, chain, and scatter and allgather, by which a message
@@ -123,7 +123,7 @@ const char* for_bcast(std::size_t bytes, std::size_t ranks, std::size_t segments
   const auto S = static_cast<double>(bytes), P = static_cast<double>(ranks);
   const double tree = tree_time(S, ranks), chain = chain_time(S, P, segments);
   const double steps = log2_ceil(static_cast<int>(ranks)) + P - 1;
-  const double scattered = 2 * (P - 1) / P * S + steps * message_cost;
+  const double scattered = 2 * (P - 1) / P * S + steps * latency_bytes;
   if (tree <= chain && tree <= scattered) return "binomial";
   return chain <= scattered ? "chain" : "scatter_allgather";
 }
@@ -136,13 +136,13 @@ const char* for_scan(std::size_t bytes, std::size_t ranks, std::size_t segments)
 
 // Least block for which measured speeds may choose sums by values. Latency dominates smaller blocks. Sums by
 // frames let the engine try other algorithms there, because these give the same bits.
-constexpr std::size_t least_block_by_values = std::size_t{32} << 10;
+constexpr std::size_t min_block_by_values = std::size_t{32} << 10;
 
 // Returns true if measured speeds may choose sums by values: not for prefixes, whose bits must not depend on
 // the number of ranks, nor where the errors of the codings by values would add to those of the inputs.
 bool may_choose_values(const Policy& policy, const Call& call, std::size_t block_bytes) noexcept {
   return policy.reducing == Policy::Reducing::automatic && policy.on != Policy::On::input &&
-         !computes_prefixes(call.collective) && block_bytes >= least_block_by_values;
+         !computes_prefixes(call.collective) && block_bytes >= min_block_by_values;
 }
 
 bool sums(const Call& call) noexcept { return reduces(call.collective) && call.op == Reduction::sum; }
@@ -158,7 +158,8 @@ bool sums_frames(const Policy& policy, const Call& call, MeasuredChoice choice) 
   return may_sum_frames(policy, call, choice) && (named == nullptr || named->adds_frames);
 }
 
-const char* by_size(const Policy& policy, const Call& call, Route route) noexcept {
+// Returns the name of the algorithm that the size of the call asks for; empty: none.
+const char* algorithm_by_size(const Policy& policy, const Call& call, Route route) noexcept {
   const auto ranks = static_cast<std::size_t>(call.ranks);
   const std::size_t nodes = call.nodes > 1 ? static_cast<std::size_t>(call.nodes) : ranks;
   const std::size_t segments = chain_segments(policy, call, call.bytes, route.on_devices);
@@ -182,7 +183,7 @@ const AlgorithmInfo* choose_algorithm(const Policy& policy, const Call& call, Ro
   if (const AlgorithmInfo* named = usable(policy.algorithm.c_str())) return named;
   if (route.algorithm != nullptr && serves(*route.algorithm, call)) return route.algorithm;
   for (const char* name :
-       {by_size(policy, call, route), "ring", "binomial", "linear", "pairwise", "chain", "direct"})
+       {algorithm_by_size(policy, call, route), "ring", "binomial", "linear", "pairwise", "chain", "direct"})
     if (const AlgorithmInfo* chosen = usable(name)) return chosen;
   return nullptr;
 }
@@ -224,7 +225,7 @@ bool asks_for(const Policy& policy, const Call& call, Bound bound) noexcept {
   return bound.exact() ? named || policy.wide_sums : bound.kind != Bound::Kind::pointwise;
 }
 
-// Returns the bound of one coding, such that `growth` times this bound is at most E. Rounded down if the
+// Returns the greatest bound of one coding for which `growth` codings err by at most E. Rounded down if the
 // quotient was rounded up.
 double share(double E, int growth) noexcept {
   const double part = E / growth;
@@ -293,13 +294,13 @@ int choose_segments(const Policy& policy, const Call& call, const AlgorithmInfo&
   const std::size_t frame = call.bytes / static_cast<std::size_t>(algorithm.parts(call.ranks));
   const bool may_be_all = algorithm.unit == AlgorithmInfo::Unit::blocks || call.any_blocks || by_nodes;
   const std::size_t message = may_be_all ? call.bytes : frame;
-  const std::size_t least = 1 + message / (512 * MiB);
-  if (least > max_segments) return 0;
+  const std::size_t min = 1 + message / (512 * MiB);
+  if (min > max_segments) return 0;
   const std::string_view name = algorithm.name;
   const std::size_t wanted =
       name == "chain" ? chain_segments(policy, call, frame, on_devices)
-                      : wanted_segments(policy, frame, on_devices, name == "linear" ? 1 : least_segments);
-  return static_cast<int>(std::max(least, wanted));
+                      : wanted_segments(policy, frame, on_devices, name == "linear" ? 1 : min_segments);
+  return static_cast<int>(std::max(min, wanted));
 }
 
 }  // namespace
@@ -346,22 +347,22 @@ bool gives_same_bits(const Call& call, const Plan& plan) noexcept {
 
 namespace {
 
-// Returns the time of an algorithm in sequence, in bytes of values: those that a rank moves and codes, and
-// its messages, of which each costs `a_message`.
-double time_of(const AlgorithmInfo& algorithm, const Call& call, double a_message) noexcept {
+// Returns the time of an algorithm without overlap, in bytes of values: those that a rank moves and codes,
+// and `latency` for each of its messages.
+double time_of(const AlgorithmInfo& algorithm, const Call& call, double latency) noexcept {
   const Cost cost = algorithm.cost(call.ranks);
   const double moved = static_cast<double>(cost.frames) / call.ranks + cost.combines;
-  return moved * static_cast<double>(call.bytes) / algorithm.parts(call.ranks) + cost.steps * a_message;
+  return moved * static_cast<double>(call.bytes) / algorithm.parts(call.ranks) + cost.steps * latency;
 }
 
 // Returns true if an algorithm may take no longer than the plan's on some link: a trial of the others would
 // only cost time.
 bool may_be_faster(const AlgorithmInfo& other, const AlgorithmInfo& of_plan, const Call& call) noexcept {
-  constexpr double least_cost = 24 << 10, greatest_cost = 512 << 10;  // bytes of values, of a message
-  const auto gains = [&](double a_message) {
-    return time_of(other, call, a_message) < time_of(of_plan, call, a_message);
+  constexpr double min_latency = 24 << 10, max_latency = 512 << 10;  // of a message, in bytes of values
+  const auto gains = [&](double latency) {
+    return time_of(other, call, latency) < time_of(of_plan, call, latency);
   };
-  return gains(least_cost) || gains(greatest_cost);
+  return gains(min_latency) || gains(max_latency);
 }
 
 }  // namespace
@@ -379,8 +380,8 @@ std::span<const Route> alternatives(const Policy& policy, const Call& call, cons
   for (const bool by_nodes : {!plan.by_nodes, plan.by_nodes}) {
     if (by_nodes != plan.by_nodes && !tries_both(policy, call)) continue;
     const Call part = call_of_algorithm(call, by_nodes);
-    const Route of_plan{nullptr, by_nodes, plan.on_devices, plan.coding};
-    const AlgorithmInfo* const first = free ? choose_algorithm(policy, part, of_plan) : plan.algorithm;
+    const Route any_route{nullptr, by_nodes, plan.on_devices, plan.coding};
+    const AlgorithmInfo* const first = free ? choose_algorithm(policy, part, any_route) : plan.algorithm;
     if (first == nullptr) continue;
     add(first, part, by_nodes);
     for (const AlgorithmInfo* info : registered_algorithms())
@@ -390,7 +391,8 @@ std::span<const Route> alternatives(const Policy& policy, const Call& call, cons
   return found.first(n);
 }
 
-CodingWork coding_work(const Policy& policy, const Call& call, const Plan& plan, double link) noexcept {
+CodingWork coding_work(const Policy& policy, const Call& call, const Plan& plan,
+                       double plain_seconds_per_byte) noexcept {
   const Call part = call_of_algorithm(call, plan.by_nodes);
   const auto blocks = static_cast<std::size_t>(plan.algorithm->parts(part.ranks));
   const double share =
@@ -409,7 +411,7 @@ CodingWork coding_work(const Policy& policy, const Call& call, const Plan& plan,
           .may_use_fast = coding.codec == nullptr && coding.predictor.automatic() &&
                           coding.bits == PackedBits::rounded && !plan.promise.bound.exact() &&
                           policy.reducing != Policy::Reducing::frames,
-          .link = link};
+          .plain_seconds_per_byte = plain_seconds_per_byte};
 }
 
 std::span<const Coding> candidates_of(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm,
@@ -460,10 +462,10 @@ Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTab
   if (!plan.bound.exact() && !(plan.bound.value > 0))
     plan.fallback = Fallback::unsupported;  // the share of one coding is 0
   const bool must_gain = policy.only_if_profitable() || sums_exactly(policy, call, bound);
-  plan.least_ratio = must_gain ? worthwhile_ratio : 0;
+  plan.min_ratio = must_gain ? worthwhile_ratio : 0;
   if (policy.only_if_profitable() && is_modelled(call))
-    plan.least_ratio = std::max(plan.least_ratio, least_ratio_over_nccl(device_call(call)));
-  if (std::isinf(plan.least_ratio)) plan.fallback = Fallback::no_gain;
+    plan.min_ratio = std::max(plan.min_ratio, min_ratio_over_nccl(device_call(call)));
+  if (std::isinf(plan.min_ratio)) plan.fallback = Fallback::no_gain;
   return plan;
 }
 
@@ -471,7 +473,7 @@ Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTab
 
 namespace {
 
-constexpr std::size_t most_frame_bytes = std::size_t{512} << 20;  // greatest size of the values in one frame
+constexpr std::size_t max_value_bytes_in_frame = std::size_t{512} << 20;
 
 }  // namespace
 
@@ -490,8 +492,8 @@ MessagePlan plan_message(const Policy& policy, std::size_t count, DType type, Bo
   const bool named = policy.coding.codec != nullptr;
   const bool copies = plan.candidates[0].codec->priority(plan.bound.kind) == CodecInfo::last_resort;
   if (copies && !named) plan.fallback = Fallback::no_gain;
-  plan.least_ratio = policy.only_if_profitable() ? worthwhile_ratio : 0;
-  plan.frames = 1 + bytes / most_frame_bytes;
+  plan.min_ratio = policy.only_if_profitable() ? worthwhile_ratio : 0;
+  plan.frames = 1 + bytes / max_value_bytes_in_frame;
   return plan;
 }
 

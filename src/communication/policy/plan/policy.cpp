@@ -31,8 +31,8 @@ void read_slots(const Item& item, double& ratio) {
 void read_history(const Item& item, std::size_t& states) {
   if (item.value == "off" || item.value == "auto") {
     states = item.value == "auto" ? Policy::usual_history : 0;
-  } else if (!read_number(item.value, states) || states < 1 || states > Policy::most_history) {
-    item.reject("use off, auto or a number from 1 to " + std::to_string(Policy::most_history));
+  } else if (!read_number(item.value, states) || states < 1 || states > Policy::max_history) {
+    item.reject("use off, auto or a number from 1 to " + std::to_string(Policy::max_history));
   }
 }
 

@@ -6,7 +6,7 @@
 
 namespace taut {
 
-// Error that a policy allows in the results of a call (docs/configuration.md).
+// Greatest error that a policy allows in the results of a call (docs/configuration.md).
 struct Promise {
   Bound bound;          // of a value of the result: exact, absolute, pointwise, or a rate without any bound
   bool certain = true;  // false: the bound holds with a probability (on=likely)
@@ -15,11 +15,11 @@ struct Promise {
 inline constexpr const char* rank_order = "rank_order";  // the algorithm of sum=wide
 
 struct Policy {
-  enum class Reducing { automatic, frames, values };
+  enum class Reducing { automatic, frames, values };  // arithmetic of sums (docs/glossary.md)
   // Values for which the bound holds: each rank's input; or the result, always or, for sums, with a
   // probability of 95 % (docs/error-model.md).
   enum class On { result, input, likely };
-  enum class When { automatic, profitable, always };
+  enum class When { automatic, profitable, always };  // calls that are compressed
   enum class ByNodes { automatic, on, off };
 
   std::string text;  // as given, with today's spelling of each value
@@ -39,9 +39,10 @@ struct Policy {
   bool same_bits = false;
   // True if sums are added in a wider type, in the order of the ranks, and rounded once.
   bool wide_sums = false;
-  static constexpr std::size_t usual_history = 4, most_history = 36;  // `auto`, and the greatest number
-  std::size_t history = 0;  // states of each series of calls that frames may refer to; 0: none
-  std::size_t history_bytes = std::size_t{256} << 20;  // most memory of all states of a communicator
+  static constexpr std::size_t usual_history = 4, max_history = 36;  // of history=auto; the greatest
+  // Number of states, which are the decoded values of earlier calls of a series, that frames may refer to.
+  std::size_t history = 0;
+  std::size_t history_bytes = std::size_t{256} << 20;  // greatest size of all states of a communicator
 
   // Returns true if plain MPI serves the calls that compression does not make faster. By default, false if a
   // codec is named, or sums are wide: the bits of these must not depend on measured times.
@@ -50,7 +51,8 @@ struct Policy {
   }
 };
 
-// Parses a policy string. Throws Error(invalid_policy) naming the option, its column and the remedy.
+// Parses a policy string. `kernels`: name of a kernel set; empty: the best one. Throws Error(invalid_policy)
+// that names the option, its column and the remedy.
 Policy parse_policy(std::string_view text, std::string_view kernels = {});
 
 // Returns the value of an option in today's spelling. An old spelling is still accepted: when=pays.

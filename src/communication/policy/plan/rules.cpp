@@ -11,7 +11,7 @@ std::uint64_t hash_of(std::string_view text) noexcept {  // FNV-1a
   return hash;
 }
 
-bool holds_on(const Conditions& when, const CommFacts& comm) noexcept {
+bool holds_for(const Conditions& when, const CommFacts& comm) noexcept {
   const bool several = when.scope == Conditions::Scope::inter;
   return (when.name.empty() || when.name == comm.name) && (!when.world || comm.world) &&
          when.min_ranks <= comm.ranks && comm.ranks <= when.max_ranks &&
@@ -26,7 +26,7 @@ bool any_size(const Conditions& when) noexcept { return when.min_bytes == 0 && w
 
 }  // namespace
 
-Rules::Rules(Policy policy) : only_(true) {
+Rules::Rules(Policy policy) : is_single_policy_(true) {
   Rule rule;
   rule.operators_named = true;
   rule.policy = std::move(policy);
@@ -42,7 +42,7 @@ void Rules::summarize() {
   for (const Rule& rule : rules_) {
     text += text_of(rule) + "\n";
     if (!rule.policy.off && rule.when.calls != Conditions::bit(Collective::send))
-      least_bytes_ = std::min(least_bytes_, std::max(rule.when.min_bytes, rule.policy.min_bytes));
+      min_bytes_ = std::min(min_bytes_, std::max(rule.when.min_bytes, rule.policy.min_bytes));
   }
   hash_ = hash_of(text);
 }
@@ -56,16 +56,16 @@ Rules Rules::with_min_bytes(std::size_t bytes) const {
   for (Rule& rule : changed.rules_)
     if (!rule.policy.min_bytes_given) rule.policy.min_bytes = bytes;
   const std::uint64_t hash = hash_;
-  changed.least_bytes_ = SIZE_MAX;
+  changed.min_bytes_ = SIZE_MAX;
   changed.summarize();
   changed.hash_ = hash;
   return changed;
 }
 
-Rules Rules::on(const CommFacts& comm) const {
+Rules Rules::for_comm(const CommFacts& comm) const {
   std::vector<Rule> held;
   for (const Rule& rule : rules_) {
-    if (!holds_on(rule.when, comm)) continue;
+    if (!holds_for(rule.when, comm)) continue;
     Rule& kept = held.emplace_back(rule);
     kept.when.name.clear();
     kept.when.world = false;
@@ -76,9 +76,9 @@ Rules Rules::on(const CommFacts& comm) const {
   return Rules(std::move(held));
 }
 
-// Returns the first rule that matches. Every rank goes through the rules in the same order. A condition may
-// depend on data that the ranks know differently: some ranks may stop at this rule, and others continue. The
-// rule for all ranks is known when the ranks have agreed on that data.
+// Returns the first rule that matches. Every rank goes through the rules in the same order. At a condition on
+// data in which ranks may differ, some ranks may stop and others continue. The rule for all ranks is known
+// when the ranks have agreed on that data.
 Match Rules::match(const Call& call) const noexcept {
   Match found;
   for (std::size_t i = 0; i < rules_.size(); ++i) {
@@ -94,12 +94,12 @@ Match Rules::match(const Call& call) const noexcept {
     if (!of_call || (type_known && typed && !of_type) ||
         (call.bytes_known && !size_matches(when, call.bytes)) || (placed && call.sites_agreed && !at_site))
       continue;
-    const bool open =
+    const bool rank_dependent =
         (typed && !type_known) || (sized && !call.bytes_known) || (placed && !call.sites_agreed);
     found.off &= rule.policy.off;
-    found.open |= open;
+    found.rank_dependent |= rank_dependent;
     if (found.rule == nullptr && (!typed || of_type) && (!placed || at_site)) found.rule = &rule;
-    if (!open) break;
+    if (!rank_dependent) break;
   }
   return found;
 }

@@ -5,7 +5,7 @@
 namespace taut {
 namespace {
 
-constexpr std::size_t most_shown = 100;  // most characters of a line in a message, around the fault
+constexpr std::size_t max_shown = 100;  // greatest number of bytes of a line in a message, around the fault
 
 // Returns the number of characters. UTF-8 continuation bytes do not count.
 std::size_t columns(std::string_view text) {
@@ -33,8 +33,8 @@ void SourceText::reject(std::size_t offset, const std::string& reason) const {
   std::string where = ", column " + std::to_string(columns(line.substr(0, in_line)) + 1);
   if (all.find('\n') != std::string_view::npos)
     where = ", line " + std::to_string(1 + std::ranges::count(all.substr(0, begin), '\n')) + where;
-  const std::size_t hidden = in_line > most_shown * 3 / 4 ? in_line - most_shown * 3 / 4 : 0;
-  line = line.substr(hidden, most_shown);
+  const std::size_t hidden = in_line > max_shown * 3 / 4 ? in_line - max_shown * 3 / 4 : 0;
+  line = line.substr(hidden, max_shown);
   in_line -= hidden;
   throw Error(Status::invalid_policy, name + where + ": " + printable(reason) + "\n  " + printable(line) +
                                           "\n  " + std::string(columns(line.substr(0, in_line)), ' ') + "^");

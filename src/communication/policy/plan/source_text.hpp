@@ -14,8 +14,9 @@ struct SourceWord {
   std::size_t offset = 0;
 };
 
+// Text of a user, with the name by which error messages refer to it.
 struct SourceText {
-  std::string name;  // for messages: "TAUT_RULES", or a file
+  std::string name;  // "TAUT_RULES", or the name of a file
   std::string text;
 
   // Throws Error(invalid_policy) with a message that points at the byte at `offset`:

@@ -7,7 +7,7 @@ namespace {
 
 constexpr const char* rule_keys = "call, dtype, op, min_bytes, max_bytes, comm, scope, callsite, bound";
 
-// Reads one rule; each key has a function.
+// Reads one rule. Each key has a function that reads its entry.
 class RuleReader {
  public:
   // Packed integers must stay exact by default: nobody has checked the buffers of the calls that rules serve.
@@ -15,7 +15,7 @@ class RuleReader {
     rule_.policy.coding.bits = PackedBits::exact;
   }
 
-  Rule read(std::size_t at, std::span<const RuleEntry> entries);
+  Rule read(std::size_t offset, std::span<const RuleEntry> entries);
 
  private:
   struct Key {
@@ -24,44 +24,44 @@ class RuleReader {
   };
   static const Key keys[];
 
-  void set(const RuleEntry& entry);
+  void read_entry(const RuleEntry& entry);
   [[noreturn]] void reject(const SourceWord& word, const std::string& remedy) const {
     source_.reject(word.offset, "'" + word.text + "' cannot stand here; " + remedy);
   }
-  const SourceWord& one(const RuleEntry& entry) const {
+  const SourceWord& single_value(const RuleEntry& entry) const {
     if (entry.list || entry.values.size() != 1)
       source_.reject(entry.key.offset, "'" + entry.key.text + "' takes one value, not a list");
     return entry.values[0];
   }
 
-  void calls(const RuleEntry& entry);
-  void types(const RuleEntry& entry);
-  void operators(const RuleEntry& entry);
-  void communicator(const RuleEntry& entry);
-  void ranks(const SourceWord& value, std::string_view size);
-  void scope(const RuleEntry& entry);
-  void callsite(const RuleEntry& entry);
-  void least(const RuleEntry& entry) { rule_.when.min_bytes = bytes(one(entry)); }
-  void most(const RuleEntry& entry) { rule_.when.max_bytes = bytes(one(entry)); }
-  void above(const RuleEntry& entry) { rule_.when.min_bytes = bytes(one(entry)) + 1; }
-  void below(const RuleEntry& entry);
-  void bound(const RuleEntry& entry);
-  void option(const RuleEntry& entry);
-  std::size_t bytes(const SourceWord& value) const;
+  void read_calls(const RuleEntry& entry);
+  void read_types(const RuleEntry& entry);
+  void read_operators(const RuleEntry& entry);
+  void read_communicator(const RuleEntry& entry);
+  void read_ranks(const SourceWord& value, std::string_view size);
+  void read_scope(const RuleEntry& entry);
+  void read_callsite(const RuleEntry& entry);
+  void read_min_bytes(const RuleEntry& entry) { rule_.when.min_bytes = read_bytes(single_value(entry)); }
+  void read_max_bytes(const RuleEntry& entry) { rule_.when.max_bytes = read_bytes(single_value(entry)); }
+  void read_above(const RuleEntry& entry) { rule_.when.min_bytes = read_bytes(single_value(entry)) + 1; }
+  void read_below(const RuleEntry& entry);
+  void read_bound_entry(const RuleEntry& entry);
+  void read_option(const RuleEntry& entry);
+  std::size_t read_bytes(const SourceWord& value) const;
 
-  // Runs `read`, and reports the errors of policy parsers at the place of the entry in this text.
+  // Runs `read`, and rejects the text at the offset of the entry if `read` throws an ItemError.
   template <class Read>
-  void at_place(const RuleEntry& entry, Read read) const;
+  void reject_errors(const RuleEntry& entry, Read read) const;
 
   const SourceText& source_;
   const std::string& kernels_;
   Rule rule_;
-  std::string bound_, options_;
-  const SourceWord* bound_at_ = nullptr;
+  std::string bound_, options_;             // as the text of the policy has them
+  const SourceWord* bound_word_ = nullptr;  // null: no entry was a bound so far
 };
 
 template <class Read>
-void RuleReader::at_place(const RuleEntry& entry, Read read) const {
+void RuleReader::reject_errors(const RuleEntry& entry, Read read) const {
   try {
     read();
   } catch (const ItemError& error) {
@@ -70,7 +70,7 @@ void RuleReader::at_place(const RuleEntry& entry, Read read) const {
   }
 }
 
-void RuleReader::calls(const RuleEntry& entry) {
+void RuleReader::read_calls(const RuleEntry& entry) {
   rule_.when.calls = 0;
   for (const SourceWord& name : entry.values) {
     const std::uint32_t bit = name.text == "*" ? Conditions::any : call_bit(name.text);
@@ -81,7 +81,7 @@ void RuleReader::calls(const RuleEntry& entry) {
   }
 }
 
-void RuleReader::types(const RuleEntry& entry) {
+void RuleReader::read_types(const RuleEntry& entry) {
   rule_.when.types = 0;
   for (const SourceWord& name : entry.values) {
     if (type_bit(name.text) == 0) {
@@ -93,7 +93,7 @@ void RuleReader::types(const RuleEntry& entry) {
   }
 }
 
-void RuleReader::operators(const RuleEntry& entry) {
+void RuleReader::read_operators(const RuleEntry& entry) {
   rule_.when.ops = 0;
   rule_.operators_named = true;
   for (const SourceWord& name : entry.values) {
@@ -103,7 +103,7 @@ void RuleReader::operators(const RuleEntry& entry) {
   }
 }
 
-std::size_t RuleReader::bytes(const SourceWord& value) const {
+std::size_t RuleReader::read_bytes(const SourceWord& value) const {
   try {
     return read_size({"bytes", value.text});
   } catch (const ItemError& error) {
@@ -111,13 +111,13 @@ std::size_t RuleReader::bytes(const SourceWord& value) const {
   }
 }
 
-void RuleReader::below(const RuleEntry& entry) {
-  const std::size_t limit = bytes(one(entry));
-  if (limit == 0) reject(one(entry), "no message is smaller than that");
+void RuleReader::read_below(const RuleEntry& entry) {
+  const std::size_t limit = read_bytes(single_value(entry));
+  if (limit == 0) reject(single_value(entry), "no message is smaller than that");
   rule_.when.max_bytes = limit - 1;
 }
 
-void RuleReader::ranks(const SourceWord& value, std::string_view size) {
+void RuleReader::read_ranks(const SourceWord& value, std::string_view size) {
   int n = 0;
   const auto number_after = [&](std::string_view sign) {
     return size.starts_with(sign) && read_number(size.substr(sign.size()), n) && n > 0;
@@ -133,7 +133,7 @@ void RuleReader::ranks(const SourceWord& value, std::string_view size) {
   }
 }
 
-void RuleReader::communicator(const RuleEntry& entry) {
+void RuleReader::read_communicator(const RuleEntry& entry) {
   for (const SourceWord& value : entry.values) {
     const std::string_view text = value.text;
     if (text == "world") {
@@ -141,22 +141,22 @@ void RuleReader::communicator(const RuleEntry& entry) {
     } else if (text.starts_with("name:") && text.size() > 5) {
       rule_.when.name = text.substr(5);
     } else if (text.starts_with("size:")) {
-      ranks(value, text.substr(5));
+      read_ranks(value, text.substr(5));
     } else {
       reject(value, "use world, name:NAME or size:>=8");
     }
   }
 }
 
-void RuleReader::scope(const RuleEntry& entry) {
-  const SourceWord& value = one(entry);
+void RuleReader::read_scope(const RuleEntry& entry) {
+  const SourceWord& value = single_value(entry);
   if (value.text != "inter" && value.text != "intra")
     reject(value, "use inter (ranks on several nodes) or intra (all on one)");
   rule_.when.scope = value.text == "inter" ? Conditions::Scope::inter : Conditions::Scope::intra;
 }
 
-void RuleReader::callsite(const RuleEntry& entry) {
-  const SourceWord& value = one(entry);
+void RuleReader::read_callsite(const RuleEntry& entry) {
+  const SourceWord& value = single_value(entry);
   const bool ends_in_colon = value.text.starts_with(':') || value.text.ends_with(':');
   if (value.text.empty() || ends_in_colon || value.text.find_first_of(" \t;") != std::string::npos)
     reject(
@@ -165,40 +165,46 @@ void RuleReader::callsite(const RuleEntry& entry) {
   rule_.when.callsite = value.text;
 }
 
-void RuleReader::bound(const RuleEntry& entry) {
-  bound_at_ = &one(entry);
-  bound_ = with_colon(bound_at_->text);
+void RuleReader::read_bound_entry(const RuleEntry& entry) {
+  bound_word_ = &single_value(entry);
+  bound_ = with_colon(bound_word_->text);
   rule_.policy.off = bound_ == "off";
   if (rule_.policy.off) return;
-  at_place(entry, [&] { read_bound({"", bound_}, rule_.policy.coding); });
+  reject_errors(entry, [&] { read_bound({"", bound_}, rule_.policy.coding); });
 }
 
-void RuleReader::option(const RuleEntry& entry) {
-  const std::string& value = one(entry).text;
-  at_place(entry, [&] { read_policy_option({entry.key.text, value}, rule_.policy); });
+void RuleReader::read_option(const RuleEntry& entry) {
+  const std::string& value = single_value(entry).text;
+  reject_errors(entry, [&] { read_policy_option({entry.key.text, value}, rule_.policy); });
   options_ += "," + entry.key.text + "=" + std::string(current_spelling({entry.key.text, value}));
 }
 
 constexpr RuleReader::Key RuleReader::keys[] = {
-    {"call", &RuleReader::calls},     {"dtype", &RuleReader::types},
-    {"op", &RuleReader::operators},   {"min_bytes", &RuleReader::least},
-    {"max_bytes", &RuleReader::most}, {">=", &RuleReader::least},
-    {"<=", &RuleReader::most},        {">", &RuleReader::above},
-    {"<", &RuleReader::below},        {"comm", &RuleReader::communicator},
-    {"scope", &RuleReader::scope},    {"callsite", &RuleReader::callsite},
-    {"bound", &RuleReader::bound},
+    {"call", &RuleReader::read_calls},
+    {"dtype", &RuleReader::read_types},
+    {"op", &RuleReader::read_operators},
+    {"min_bytes", &RuleReader::read_min_bytes},
+    {"max_bytes", &RuleReader::read_max_bytes},
+    {">=", &RuleReader::read_min_bytes},
+    {"<=", &RuleReader::read_max_bytes},
+    {">", &RuleReader::read_above},
+    {"<", &RuleReader::read_below},
+    {"comm", &RuleReader::read_communicator},
+    {"scope", &RuleReader::read_scope},
+    {"callsite", &RuleReader::read_callsite},
+    {"bound", &RuleReader::read_bound_entry},
 };
 
-void RuleReader::set(const RuleEntry& entry) {
+void RuleReader::read_entry(const RuleEntry& entry) {
   const auto key = std::ranges::find(keys, entry.key.text, &Key::name);
-  if (key == std::end(keys)) return option(entry);
+  if (key == std::end(keys)) return read_option(entry);
   if (entry.values.empty()) source_.reject(entry.key.offset, "'" + entry.key.text + "' has no value");
   (this->*key->read)(entry);
 }
 
-// Reads a rule and checks it. The size limit of a rule replaces min_bytes of its policy: smaller messages go
-// to the next rule, larger ones are meant to be compressed.
-Rule RuleReader::read(std::size_t at, std::span<const RuleEntry> entries) {
+// Reads a rule and checks it. The least size of a rule replaces min_bytes of its policy: smaller messages go
+// to the next rule, larger ones are to be compressed.
+Rule RuleReader::read(std::size_t offset, std::span<const RuleEntry> entries) {
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const auto before = entries.first(i);
     const bool may_repeat = entries[i].key.text == "comm";
@@ -207,13 +213,13 @@ Rule RuleReader::read(std::size_t at, std::span<const RuleEntry> entries) {
         }))
       source_.reject(entries[i].key.offset,
                      "'" + entries[i].key.text + "' is there twice; leave one of them");
-    set(entries[i]);
+    read_entry(entries[i]);
   }
-  if (bound_at_ == nullptr) source_.reject(at, "the rule has no bound; end it with one, or with off");
+  if (bound_word_ == nullptr) source_.reject(offset, "the rule has no bound; end it with one, or with off");
   if (rule_.when.min_bytes > rule_.when.max_bytes)
-    source_.reject(at, "no message is of a size that this rule is for");
+    source_.reject(offset, "no message is of a size that this rule is for");
   if (rule_.when.min_ranks > rule_.when.max_ranks)
-    source_.reject(at, "no communicator is of a size that this rule is for");
+    source_.reject(offset, "no communicator is of a size that this rule is for");
   if (rule_.when.min_bytes != 0) {
     rule_.policy.min_bytes = rule_.when.min_bytes;
     rule_.policy.min_bytes_given = true;
@@ -222,16 +228,16 @@ Rule RuleReader::read(std::size_t at, std::span<const RuleEntry> entries) {
   try {
     if (!rule_.policy.off) check(rule_.policy, kernels_);
   } catch (const Error& error) {
-    source_.reject(bound_at_->offset, error.what());
+    source_.reject(bound_word_->offset, error.what());
   }
   return std::move(rule_);
 }
 
 }  // namespace
 
-Rule read_rule(const SourceText& source, std::size_t at, std::span<const RuleEntry> entries,
+Rule read_rule(const SourceText& source, std::size_t offset, std::span<const RuleEntry> entries,
                const std::string& kernels) {
-  return RuleReader(source, kernels).read(at, entries);
+  return RuleReader(source, kernels).read(offset, entries);
 }
 
 }  // namespace taut

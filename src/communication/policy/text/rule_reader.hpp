@@ -1,4 +1,4 @@
-// Reader of one rule from its entries, for the one-line form and the file form.
+// Reads one rule from its entries, of the one-line form or of a file.
 #pragma once
 
 #include <span>
@@ -7,19 +7,19 @@
 
 namespace taut {
 
-// Entry of a rule: "key = value", or "key = [value, value]". In the one-line form, sizes have the keys ">=",
-// ">", "<=", "<".
+// Entry of a rule: "key = value", or "key = [value, value]". Conditions on the size in the one-line form have
+// the keys ">=", ">", "<=" and "<".
 struct RuleEntry {
   SourceWord key;
   std::vector<SourceWord> values;
   bool list = false;  // written as a list
 };
 
-// Reads a rule that starts at position `at` of the text. Throws Error(invalid_policy).
-Rule read_rule(const SourceText& source, std::size_t at, std::span<const RuleEntry> entries,
+// Reads a rule that starts at `offset` in the text. Throws Error(invalid_policy).
+Rule read_rule(const SourceText& source, std::size_t offset, std::span<const RuleEntry> entries,
                const std::string& kernels);
 
-// Return the bit of a value by its name in rules; 0 if there is no such name.
+// Return the bit in Conditions of a call, type or operator by its name in rules; 0 if there is no such name.
 std::uint32_t call_bit(std::string_view name);
 std::uint32_t type_bit(std::string_view name) noexcept;
 std::uint32_t operator_bit(std::string_view name) noexcept;

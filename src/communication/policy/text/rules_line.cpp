@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::string_view blanks = " \t\n\r";
 
+// Parser of all rules of one text. The functions take parts of it, from offset `begin` to offset `end`.
 class LineParser {
  public:
   LineParser(const SourceText& source, const std::string& kernels) : source_(source), kernels_(kernels) {}
@@ -15,20 +16,17 @@ class LineParser {
   std::vector<Rule> parse();
 
  private:
-  using Entries = std::vector<RuleEntry>;
-
-  std::vector<SourceWord> words(std::size_t begin, std::size_t end, std::string_view separators) const;
-  RuleEntry list(std::string_view key, const SourceWord& word) const;
-  RuleEntry condition(const SourceWord& word) const;
-  RuleEntry bound(const SourceWord& word) const;
-  Rule rule(std::size_t begin, std::size_t end) const;
-  std::size_t colon(std::size_t begin, std::size_t end) const;
+  std::vector<SourceWord> split(std::size_t begin, std::size_t end, std::string_view separators) const;
+  RuleEntry read_list(std::string_view key, const SourceWord& word) const;
+  RuleEntry read_condition(const SourceWord& word) const;
+  Rule read_one_rule(std::size_t begin, std::size_t end) const;
+  std::size_t find_colon(std::size_t begin, std::size_t end) const;
 
   const SourceText& source_;
   const std::string& kernels_;
 };
 
-std::vector<SourceWord> LineParser::words(std::size_t begin, std::size_t end,
+std::vector<SourceWord> LineParser::split(std::size_t begin, std::size_t end,
                                           std::string_view separators) const {
   const std::string_view all = std::string_view(source_.text).substr(0, end);
   std::vector<SourceWord> found;
@@ -40,20 +38,20 @@ std::vector<SourceWord> LineParser::words(std::size_t begin, std::size_t end,
   return found;
 }
 
-// Reads a list: "a,b".
-RuleEntry LineParser::list(std::string_view key, const SourceWord& word) const {
+// Reads a word as a list of names: "a,b".
+RuleEntry LineParser::read_list(std::string_view key, const SourceWord& word) const {
   RuleEntry entry{{std::string(key), word.offset},
-                  words(word.offset, word.offset + word.text.size(), ","),
+                  split(word.offset, word.offset + word.text.size(), ","),
                   /*list=*/true};
   if (entry.values.empty()) source_.reject(word.offset, "a name is missing beside this comma");
   return entry;
 }
 
 // Reads a condition: a type, an operator, a size, or KEY=VALUE.
-RuleEntry LineParser::condition(const SourceWord& word) const {
-  const RuleEntry names = list("", word);
-  if (type_bit(names.values[0].text) != 0) return list("dtype", word);
-  if (operator_bit(names.values[0].text) != 0) return list("op", word);
+RuleEntry LineParser::read_condition(const SourceWord& word) const {
+  const RuleEntry names = read_list("", word);
+  if (type_bit(names.values[0].text) != 0) return read_list("dtype", word);
+  if (operator_bit(names.values[0].text) != 0) return read_list("op", word);
   for (const std::string_view sign : {">=", "<=", ">", "<"})
     if (word.text.starts_with(sign))
       return {{std::string(sign), word.offset}, {{word.text.substr(sign.size()), word.offset + sign.size()}}};
@@ -69,7 +67,7 @@ RuleEntry LineParser::condition(const SourceWord& word) const {
 
 // Returns the position of the colon between conditions and bound. That colon has a blank or an end beside it;
 // a colon as in comm=name:halo has neither.
-std::size_t LineParser::colon(std::size_t begin, std::size_t end) const {
+std::size_t LineParser::find_colon(std::size_t begin, std::size_t end) const {
   const std::string& text = source_.text;
   for (std::size_t at = begin; at < end; ++at) {
     if (text[at] != ':') continue;
@@ -81,15 +79,15 @@ std::size_t LineParser::colon(std::size_t begin, std::size_t end) const {
                  "'Allreduce f32 >=1MiB : abs:1e-4'");
 }
 
-Rule LineParser::rule(std::size_t begin, std::size_t end) const {
+Rule LineParser::read_one_rule(std::size_t begin, std::size_t end) const {
   begin = source_.text.find_first_not_of(blanks, begin);
-  const std::size_t middle = colon(begin, end);
-  const std::vector<SourceWord> conditions = words(begin, middle, blanks);
-  const std::vector<SourceWord> policy = words(middle + 1, end, " \t\n\r,");
+  const std::size_t middle = find_colon(begin, end);
+  const std::vector<SourceWord> conditions = split(begin, middle, blanks);
+  const std::vector<SourceWord> policy = split(middle + 1, end, " \t\n\r,");
   if (conditions.empty()) source_.reject(middle, "the rule names no call; use * for all");
   if (policy.empty()) source_.reject(middle, "the rule has no bound; end it with one, or with off");
-  Entries entries{list("call", conditions[0])};
-  for (const SourceWord& word : std::span(conditions).subspan(1)) entries.push_back(condition(word));
+  std::vector<RuleEntry> entries{read_list("call", conditions[0])};
+  for (const SourceWord& word : std::span(conditions).subspan(1)) entries.push_back(read_condition(word));
   entries.push_back({{"bound", policy[0].offset}, {policy[0]}});
   for (const SourceWord& word : std::span(policy).subspan(1)) {
     const std::size_t equals = word.text.find('=');
@@ -109,7 +107,7 @@ std::vector<Rule> LineParser::parse() {
     if (text.find_first_not_of(blanks, begin) < end) {
       if (rules.size() == Rules::max_count)
         source_.reject(begin, "more than " + std::to_string(Rules::max_count) + " rules; join some of them");
-      rules.push_back(rule(begin, end));
+      rules.push_back(read_one_rule(begin, end));
     }
     begin = end + 1;
   }

@@ -32,6 +32,7 @@ std::size_t sequence_length(std::string_view text) noexcept {
   return byte(0) >= 0xF0 && byte(0) < 0xF5 && !beyond && !too_long ? follows(4) : 0;
 }
 
+// Parser of one text, from the offset on. The functions move the offset past what they read.
 class TomlParser {
  public:
   explicit TomlParser(const SourceText& source) : source_(source), text_(source.text) {}
@@ -42,28 +43,29 @@ class TomlParser {
   [[noreturn]] void reject(std::size_t offset, const std::string& reason) const {
     source_.reject(offset, reason);
   }
-  char now() const noexcept { return at_ < text_.size() ? text_[at_] : '\n'; }
-  bool done() const noexcept { return at_ >= text_.size(); }
-  bool at_line_end() const noexcept { return now() == '\n' || (now() == '\r' && next_is('\n')); }
-  bool next_is(char c) const noexcept { return at_ + 1 < text_.size() && text_[at_ + 1] == c; }
+  // Returns the character at the offset; a line end after the text.
+  char current() const noexcept { return offset_ < text_.size() ? text_[offset_] : '\n'; }
+  bool at_end() const noexcept { return offset_ >= text_.size(); }
+  bool at_line_end() const noexcept { return current() == '\n' || (current() == '\r' && next_is('\n')); }
+  bool next_is(char c) const noexcept { return offset_ + 1 < text_.size() && text_[offset_ + 1] == c; }
 
   void check_text() const;
   void skip_blanks() noexcept;
   void skip_comment();
   void skip_lines();
   void end_line();
-  SourceWord bare_key();
-  TomlTable header();
-  TomlEntry entry();
-  void array(TomlEntry& entry);
-  TomlValue value();
-  SourceWord string(char quote);
-  void escape(std::string& out);
-  TomlValue scalar();
+  SourceWord read_bare_key();
+  TomlTable read_header();
+  TomlEntry read_entry();
+  void read_array(TomlEntry& entry);
+  TomlValue read_value();
+  SourceWord read_string(char quote);
+  void read_escape(std::string& out);
+  TomlValue read_scalar();
 
   const SourceText& source_;
   std::string_view text_;
-  std::size_t at_ = 0;
+  std::size_t offset_ = 0;
 };
 
 // Rejects characters that TOML allows nowhere.
@@ -79,68 +81,69 @@ void TomlParser::check_text() const {
 }
 
 void TomlParser::skip_blanks() noexcept {
-  while (!done() && (now() == ' ' || now() == '\t')) ++at_;
+  while (!at_end() && (current() == ' ' || current() == '\t')) ++offset_;
 }
 
 void TomlParser::skip_comment() {
   skip_blanks();
-  if (!done() && now() == '#') at_ = std::min(text_.find('\n', at_), text_.size());
+  if (!at_end() && current() == '#') offset_ = std::min(text_.find('\n', offset_), text_.size());
 }
 
 void TomlParser::skip_lines() {
-  for (skip_comment(); !done() && at_line_end(); skip_comment()) at_ += now() == '\r' ? 2 : 1;
+  for (skip_comment(); !at_end() && at_line_end(); skip_comment()) offset_ += current() == '\r' ? 2 : 1;
 }
 
 void TomlParser::end_line() {
   skip_comment();
-  if (!at_line_end()) reject(at_, "the line should end here; begin a new one");
+  if (!at_line_end()) reject(offset_, "the line should end here; begin a new one");
 }
 
-SourceWord TomlParser::bare_key() {
-  SourceWord key{"", at_};
-  while (!done() && is_bare(now())) key.text += text_[at_++];
+SourceWord TomlParser::read_bare_key() {
+  SourceWord key{"", offset_};
+  while (!at_end() && is_bare(current())) key.text += text_[offset_++];
   if (!key.text.empty()) return key;
-  reject(at_, now() == '"' || now() == '\'' ? "keys are written without quotes"
-                                            : "a key should stand here, as in bound = \"abs:1e-4\"");
+  reject(offset_, current() == '"' || current() == '\''
+                      ? "keys are written without quotes"
+                      : "a key should stand here, as in bound = \"abs:1e-4\"");
 }
 
 // Reads the header of a table: [[name]].
-TomlTable TomlParser::header() {
+TomlTable TomlParser::read_header() {
   constexpr const char* remedy = "tables are written [[rule]], one for each rule";
-  const std::size_t begin = at_;
+  const std::size_t begin = offset_;
   if (!next_is('[')) reject(begin, remedy);
-  at_ += 2;
+  offset_ += 2;
   skip_blanks();
-  TomlTable table{bare_key(), {}};
+  TomlTable table{read_bare_key(), {}};
   skip_blanks();
-  if (now() != ']' || !next_is(']')) reject(at_, remedy);
-  at_ += 2;
+  if (current() != ']' || !next_is(']')) reject(offset_, remedy);
+  offset_ += 2;
   end_line();
   return table;
 }
 
-void TomlParser::escape(std::string& out) {
+void TomlParser::read_escape(std::string& out) {
   constexpr std::string_view names = "btnfr\"\\", meanings = "\b\t\n\f\r\"\\";
-  const std::size_t found = ++at_ < text_.size() ? names.find(text_[at_]) : std::string_view::npos;
+  const std::size_t found = ++offset_ < text_.size() ? names.find(text_[offset_]) : std::string_view::npos;
   if (found == std::string_view::npos)
-    reject(at_ - 1, "this escape is not read; write the character itself, or the string in '...'");
+    reject(offset_ - 1, "this escape is not read; write the character itself, or the string in '...'");
   out += meanings[found];
 }
 
 // Reads a string in these quotes. Strings in double quotes may have escapes.
-SourceWord TomlParser::string(char quote) {
-  SourceWord word{"", at_++};
-  if (now() == quote && next_is(quote))
+SourceWord TomlParser::read_string(char quote) {
+  SourceWord word{"", offset_++};
+  if (current() == quote && next_is(quote))
     reject(word.offset, "strings over several lines are not read; write it on one");
-  for (; now() != quote; ++at_) {
-    if (done() || now() == '\n')
+  for (; current() != quote; ++offset_) {
+    if (at_end() || current() == '\n')
       reject(word.offset, std::string("this string has no end; put a ") + quote + " behind it");
-    if (quote == '"' && now() == '\\')
-      escape(word.text);
+    if (quote == '"' && current() == '\\')
+      read_escape(word.text);
     else
-      word.text += now();
+      word.text += current();
   }
-  ++at_;
+  ++offset_;
   return word;
 }
 
@@ -165,10 +168,10 @@ bool is_decimal_number(std::string_view text) noexcept {
   return is_decimal_integer(text.substr(0, point));
 }
 
-TomlValue TomlParser::scalar() {
-  SourceWord word{"", at_};
-  while (!done() && (is_bare(now()) || now() == '+' || now() == '.' || now() == ':'))
-    word.text += text_[at_++];
+TomlValue TomlParser::read_scalar() {
+  SourceWord word{"", offset_};
+  while (!at_end() && (is_bare(current()) || current() == '+' || current() == '.' || current() == ':'))
+    word.text += text_[offset_++];
   if (word.text == "true" || word.text == "false") return {TomlValue::Kind::boolean, word};
   if (is_decimal_integer(word.text)) {
     long long number = 0;
@@ -182,41 +185,42 @@ TomlValue TomlParser::scalar() {
                           : "'" + word.text + "' is no value that is read here; put it in quotes");
 }
 
-TomlValue TomlParser::value() {
-  if (now() == '"' || now() == '\'') return {TomlValue::Kind::string, string(now())};
-  if (now() == '{') reject(at_, "inline tables are not read; write NAME = VALUE lines under [[rule]]");
-  return scalar();
+TomlValue TomlParser::read_value() {
+  if (current() == '"' || current() == '\'') return {TomlValue::Kind::string, read_string(current())};
+  if (current() == '{')
+    reject(offset_, "inline tables are not read; write NAME = VALUE lines under [[rule]]");
+  return read_scalar();
 }
 
 // Reads an array: ["a", "b"], possibly over several lines.
-void TomlParser::array(TomlEntry& entry) {
-  const std::size_t begin = at_++;
+void TomlParser::read_array(TomlEntry& entry) {
+  const std::size_t begin = offset_++;
   entry.array = true;
-  for (skip_lines(); now() != ']' || done(); skip_lines()) {
-    if (done()) reject(begin, "this array has no end; put a ] behind it");
-    if (now() != '"' && now() != '\'') reject(at_, "arrays are of strings here: [\"a\", \"b\"]");
-    entry.values.push_back(value());
+  for (skip_lines(); current() != ']' || at_end(); skip_lines()) {
+    if (at_end()) reject(begin, "this array has no end; put a ] behind it");
+    if (current() != '"' && current() != '\'') reject(offset_, "arrays are of strings here: [\"a\", \"b\"]");
+    entry.values.push_back(read_value());
     skip_lines();
-    if (done()) continue;
-    if (now() == ',')
-      ++at_;
-    else if (now() != ']')
-      reject(at_, "a comma or ] should stand here");
+    if (at_end()) continue;
+    if (current() == ',')
+      ++offset_;
+    else if (current() != ']')
+      reject(offset_, "a comma or ] should stand here");
   }
-  ++at_;
+  ++offset_;
 }
 
-TomlEntry TomlParser::entry() {
-  TomlEntry entry{bare_key(), {}, false};
+TomlEntry TomlParser::read_entry() {
+  TomlEntry entry{read_bare_key(), {}, false};
   skip_blanks();
-  if (now() == '.') reject(at_, "keys with points are not read; write the key under its [[rule]]");
-  if (done() || now() != '=') reject(at_, "a = should stand here");
-  ++at_;
+  if (current() == '.') reject(offset_, "keys with points are not read; write the key under its [[rule]]");
+  if (at_end() || current() != '=') reject(offset_, "a = should stand here");
+  ++offset_;
   skip_blanks();
-  if (!done() && now() == '[')
-    array(entry);
+  if (!at_end() && current() == '[')
+    read_array(entry);
   else
-    entry.values.push_back(value());
+    entry.values.push_back(read_value());
   end_line();
   return entry;
 }
@@ -224,13 +228,13 @@ TomlEntry TomlParser::entry() {
 std::vector<TomlTable> TomlParser::parse() {
   check_text();
   std::vector<TomlTable> tables;
-  for (skip_lines(); !done(); skip_lines()) {
-    if (now() == '[') {
-      tables.push_back(header());
+  for (skip_lines(); !at_end(); skip_lines()) {
+    if (current() == '[') {
+      tables.push_back(read_header());
       continue;
     }
-    const std::size_t begin = at_;
-    TomlEntry entry = this->entry();
+    const std::size_t begin = offset_;
+    TomlEntry entry = read_entry();
     if (tables.empty()) reject(begin, "this key belongs to no rule; begin one with [[rule]]");
     const bool twice = std::ranges::any_of(
         tables.back().entries, [&](const TomlEntry& other) { return other.key.text == entry.key.text; });

@@ -38,36 +38,36 @@ bool RouteTrials::begin_other_way(const Route& route, std::span<const Route> oth
   usual_ = route;
   tried_ = others[0];
   tried_other_way_ = true;
-  next_other_ = 1;  // others[0] is the other way
+  next_alternative_ = 1;  // others[0] is the other way
   calls_since_trial_ = 0;
-  calls_.clear();
+  tried_times_.clear();
   return true;
 }
 
 bool RouteTrials::decide(const Timing& agreed) noexcept {
-  if (calls_.calls() == 0) return false;
+  if (tried_times_.calls() == 0) return false;
   const float least = agreed.plain > 0 ? std::min(agreed.plain, agreed.coded) : agreed.coded;
-  if (calls_.calls() < trial_calls && agreed.other <= clear_difference * least) return false;
-  const bool better = agreed.other < agreed.coded;
+  if (tried_times_.calls() < trial_calls && agreed.tried <= clear_time_ratio * least) return false;
+  const bool better = agreed.tried < agreed.coded;
   if (better) usual_ = tried_;
   tried_ = {};
-  const float lost = agreed.coded > 0 ? std::max(agreed.other / agreed.coded - 1, 0.0F) : 0;
-  pause_after_trial_ = calls_of(trial_share * lost * static_cast<float>(calls_.calls()));
+  const float lost = agreed.coded > 0 ? std::max(agreed.tried / agreed.coded - 1, 0.0F) : 0;
+  pause_after_trial_ = calls_of(calls_per_lost_call * lost * static_cast<float>(tried_times_.calls()));
   return better;
 }
 
 // Begins a trial of the next alternative. The distance between trials doubles after each round.
 void RouteTrials::begin(std::span<const Route> others) noexcept {
-  if (next_other_ < others.size() && others[next_other_] == usual_) ++next_other_;
-  if (next_other_ >= others.size()) {
-    next_other_ = 0;
-    trial_interval_ = std::min(2 * trial_interval_, longest_distance);
+  if (next_alternative_ < others.size() && others[next_alternative_] == usual_) ++next_alternative_;
+  if (next_alternative_ >= others.size()) {
+    next_alternative_ = 0;
+    trial_interval_ = std::min(2 * trial_interval_, max_trial_interval);
   }
   if (others.empty()) return;
   calls_since_trial_ = 0;
-  if (others[next_other_] != usual_) tried_ = others[next_other_];
-  ++next_other_;
-  calls_.clear();
+  if (others[next_alternative_] != usual_) tried_ = others[next_alternative_];
+  ++next_alternative_;
+  tried_times_.clear();
 }
 
 // ---- Autotuner
@@ -76,15 +76,15 @@ void Autotuner::record(Outcome outcome, double seconds, std::size_t bytes, const
                        double predicted) noexcept {
   if (outcome == Outcome::plain) return plain_.note(seconds, bytes);
   if (outcome == Outcome::declined) return declined_.note(seconds, bytes);
-  if (routes_.is_tried(route)) routes_.tried_calls().note(seconds, bytes);
+  if (routes_.is_tried(route)) routes_.tried_times().note(seconds, bytes);
   if (!routes_.is_usual(route)) return;
   coded_.note(seconds, bytes);
   predicted_.note(predicted, bytes);
 }
 
 Timing Autotuner::own() const noexcept {
-  return {plain_.typical(), coded_.typical(), predicted_.least(), routes_.tried_calls().typical(),
-          declined_.typical()};
+  return {plain_.median(), coded_.median(), predicted_.min(), routes_.tried_times().median(),
+          declined_.median()};
 }
 
 Fallback Autotuner::next() noexcept {
@@ -98,11 +98,11 @@ Fallback Autotuner::next() noexcept {
 void Autotuner::back_off(Fallback why, float trial, float lost) noexcept {
   const std::uint32_t least = std::max(calls_of(trial), 1U);
   reason_ = why;
-  plain_calls_left_ = std::max({backoff_, least, calls_of(trial_share * lost)});
-  backoff_ = std::max(std::min(2 * plain_calls_left_, longest_backoff * least), plain_calls_left_);
+  plain_calls_left_ = std::max({backoff_, least, calls_of(calls_per_lost_call * lost)});
+  backoff_ = std::max(std::min(2 * plain_calls_left_, max_backoff * least), plain_calls_left_);
   coded_.clear();  // after the back-off, compressed calls are measured anew
-  routes_.end_round();
-  lost_ = 0;
+  routes_.begin_backoff();
+  calls_lost_ = 0;
 }
 
 // Begins a trial of plain MPI. The first one is this call, because compressed calls may prove very slow.
@@ -111,8 +111,8 @@ Fallback Autotuner::begin_trial() noexcept {
   const bool at_once = plain_.calls() == 0;
   calls_since_trial_ = 0;
   predicted_at_trial_ = 0;
-  trial_interval_ = std::min(2 * trial_interval_, longest_backoff);
-  trying_ = true;
+  trial_interval_ = std::min(2 * trial_interval_, max_backoff);
+  trial_in_progress_ = true;
   plain_.clear();
   if (at_once) return Fallback::trial;
   reason_ = Fallback::trial;
@@ -123,13 +123,13 @@ Fallback Autotuner::begin_trial() noexcept {
 // A trial takes `trial_calls` calls, or one if plain MPI is clearly slower. The call after the trial is
 // compared by its own agreement.
 Fallback Autotuner::continue_trial(const Timing& agreed) noexcept {
-  const bool ends = plain_.calls() >= trial_calls || agreed.plain > clear_difference * agreed.coded;
+  const bool ends = plain_.calls() >= trial_calls || agreed.plain > clear_time_ratio * agreed.coded;
   if (!ends) {
     reason_ = Fallback::trial;
     plain_calls_left_ = trial_calls - std::min(plain_.calls() + 1, trial_calls);
     return Fallback::trial;
   }
-  trying_ = false;
+  trial_in_progress_ = false;
   return Fallback::none;
 }
 
@@ -164,8 +164,8 @@ Fallback Autotuner::update(const Agreed& agreed) noexcept {
   if (was_trying || !agreed.only_if_profitable) {
     const bool better = routes_.update(agreed.route, times, coded_.calls(), agreed.others);
     if (better) {
-      coded_ = routes_.tried_calls();
-      times.coded = times.other;
+      coded_ = routes_.tried_times();
+      times.coded = times.tried;
       predicted_.clear();
       times.predicted = 0;  // that of the former route
       predicted_at_trial_ = 0;
@@ -177,11 +177,11 @@ Fallback Autotuner::update(const Agreed& agreed) noexcept {
   if (!was_trying) {
     const bool tried_both = routes_.tried_other_way();
     routes_.update(agreed.route, times, coded_.calls(), agreed.others);
-    if (!tried_both && routes_.tried_other_way()) lost_ += lost_by(coded_, times.coded, times);
+    if (!tried_both && routes_.tried_other_way()) calls_lost_ += lost_by(coded_, times.coded, times);
   }
   // A call that was planned by a route which has just lost is better plain.
   const bool lost = was_trying && !routes_.is_usual(agreed.route) && times.plain > 0;
-  return lost && times.plain < times.other ? Fallback::trial : Fallback::none;
+  return lost && times.plain < times.tried ? Fallback::trial : Fallback::none;
 }
 
 // Forgets the times of compressed calls, after a change of how they are served.
@@ -208,12 +208,12 @@ Fallback Autotuner::compare(const Timing& times, const Agreed& agreed) noexcept 
   if (plain_.calls() == 0) return begin_trial();
   if (times.coded > times.plain) {
     const bool first = coded_.calls() == 1 && !routes_.tried_other_way();
-    const float clear = first ? clear_by_one_call : clear_difference;
+    const float clear = first ? clear_time_ratio_of_one_call : clear_time_ratio;
     const bool undecided = coded_.calls() < trial_calls && times.coded < clear * times.plain;
     return undecided ? Fallback::none : leave_to_plain(times, agreed);
   }
   backoff_ = 1;
-  lost_ = 0;
+  calls_lost_ = 0;
   return plain_trial_is_due(times) ? begin_trial() : Fallback::none;
 }
 
@@ -221,10 +221,10 @@ Fallback Autotuner::compare(const Timing& times, const Agreed& agreed) noexcept 
 // on, or a back-off begins.
 Fallback Autotuner::leave_to_plain(const Timing& times, const Agreed& agreed) noexcept {
   const bool tried_both = routes_.tried_other_way();
-  lost_ +=
-      tried_both ? lost_by(routes_.tried_calls(), times.other, times) : lost_by(coded_, times.coded, times);
+  calls_lost_ +=
+      tried_both ? lost_by(routes_.tried_times(), times.tried, times) : lost_by(coded_, times.coded, times);
   if (routes_.begin_other_way(agreed.route, agreed.others)) return Fallback::trial;
-  back_off(Fallback::slower, times.coded / times.plain, lost_);
+  back_off(Fallback::slower, times.coded / times.plain, calls_lost_);
   return Fallback::slower;
 }
 

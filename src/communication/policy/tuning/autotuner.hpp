@@ -4,16 +4,16 @@
 //
 // The first call is compressed, the second one is plain. Where nodes have several ranks, calls by the other
 // way follow: by nodes if the first call was not, and else not. After ten calls the fastest of the three is
-// known (docs/adr/0100). From then on trials of slower ways are so rare that they lose the time of one call
-// in `trial_share` at most.
+// known (docs/adr/0100). From then on trials of slower ways are so rare that they lose the time of at most
+// one call in `calls_per_lost_call`.
 //
-// In a back-off, plain MPI serves every call, at the cost of one lookup in this table. While compression is
+// In a back-off, plain MPI serves every call, at the cost of one lookup. While compression is
 // faster, every call has its agreement anyway, and its times on the link predict the time of a plain call.
 // The longer a plain call, the more compressed calls lie between two trials of plain MPI. The calls of a
 // trial need no agreement, except that the ranks compare their times before the second call and after the
 // last one, without samples. While plain MPI is faster, or compression gains nothing, calls go to plain MPI
-// without an agreement for a back-off: first for `trial_share` times as long as the trial lost, then twice as
-// long after every trial that loses again, up to `longest_backoff` times as long as the trial took.
+// without an agreement for a back-off: first for `calls_per_lost_call` times as long as the trial lost, then
+// twice as long after every trial that loses again, up to `max_backoff` times as long as the trial took.
 #pragma once
 
 #include <algorithm>
@@ -23,16 +23,16 @@
 
 namespace taut {
 
-// Seconds per byte of message; 0: not known.
+// Times of the calls of one kind, in seconds per byte of message; 0: not known.
 struct Timing {
   float plain = 0;
   float coded = 0;      // compressed, agreement included
   float predicted = 0;  // plain, predicted from the speed of the link in compressed calls
-  float other = 0;      // compressed, by the route that is tried
+  float tried = 0;      // compressed, by the route that is tried
   float declined = 0;   // agreements that found no gain, samples included
 };
 
-// Times of the last few calls. The median counts, the lower one of an even number, because some calls are
+// Times of the last few calls, in seconds per byte of message. The median counts, because some calls are
 // disturbed.
 class RecentTimes {
  public:
@@ -40,17 +40,18 @@ class RecentTimes {
 
   void note(double seconds, std::size_t bytes) noexcept {
     const auto all = static_cast<double>(std::max<std::size_t>(bytes, 1));
-    paces_[calls_++ % capacity] = static_cast<float>(seconds / all);
+    seconds_per_byte_[calls_++ % capacity] = static_cast<float>(seconds / all);
   }
   void clear() noexcept { calls_ = 0; }
   std::uint32_t calls() const noexcept { return std::min(calls_, capacity); }
-  float least() const noexcept {  // 0: no calls
-    float least = calls_ == 0 ? 0 : paces_[0];
-    for (std::uint32_t i = 1; i < calls(); ++i) least = std::min(least, paces_[i]);
-    return least;
+  float min() const noexcept {  // 0: no calls
+    float min = calls_ == 0 ? 0 : seconds_per_byte_[0];
+    for (std::uint32_t i = 1; i < calls(); ++i) min = std::min(min, seconds_per_byte_[i]);
+    return min;
   }
-  float typical() const noexcept {  // 0: no calls
-    const std::span<const float> all(paces_.data(), calls());
+  // Returns the median, the lower one of an even number of times; 0: no calls.
+  float median() const noexcept {
+    const std::span<const float> all(seconds_per_byte_.data(), calls());
     for (const float timing : all) {
       const auto below = std::ranges::count_if(all, [=](float other) { return other < timing; });
       const auto up_to = std::ranges::count_if(all, [=](float other) { return other <= timing; });
@@ -61,83 +62,87 @@ class RecentTimes {
   }
 
  private:
-  std::array<float, capacity> paces_{};  // seconds for each byte
+  std::array<float, capacity> seconds_per_byte_{};
   std::uint32_t calls_ = 0;
 };
 
-// Least ratio of two times whose order is clear. With a smaller ratio, the next call may change the order.
-// The first compressed call also allocates memory, so that it alone needs a larger one.
-inline constexpr float clear_difference = 1.3F, clear_by_one_call = 4;
+// Ratio of two times from which on their order is clear. With a smaller ratio, the next call may change the
+// order. The first compressed call also allocates memory, so that its time alone needs a larger ratio.
+inline constexpr float clear_time_ratio = 1.3F, clear_time_ratio_of_one_call = 4;
 
-inline constexpr std::uint32_t trial_calls = 3;  // most calls of a trial
-inline constexpr float trial_share = 50;         // calls for each call that trials may lose
+inline constexpr std::uint32_t trial_calls = 3;   // calls of a trial, unless its outcome is clear before
+inline constexpr float calls_per_lost_call = 50;  // calls that have to pass for each one that trials lose
 
-// Route trials: find the fastest route of a kind of call. The other way, by nodes or not, is tried at once,
-// and again after each back-off. From time to time another route is tried, for a few calls or until it is
-// clearly slower.
+// Route trials: find the fastest route of a kind of call. The usual route is the fastest so far. A route of
+// the other way, not by nodes if the usual one is by nodes, and else by nodes, is tried at once, and again
+// after each back-off. From time to time another route is tried, for a few calls or until it is clearly
+// slower.
 class RouteTrials {
  public:
-  static constexpr std::uint32_t first_distance = 96, longest_distance = 1024;  // calls between trials
+  static constexpr std::uint32_t first_trial_interval = 96, max_trial_interval = 1024;  // in calls
 
   // Returns the route of the next call; without an algorithm, the plan chooses.
   Route next() const noexcept { return is_trying() ? tried_ : usual_; }
 
-  // Updates the trials after an agreement on a call by `route`, with the times of all ranks. `others` are
-  // routes that might serve the call as well. Returns true if one of the others has become the usual route.
+  // Updates the trials after an agreement on a call by `route`, with the times of all ranks. `usual_calls`:
+  // recorded calls by the usual route. `others`: routes that would serve the call as well. Returns true if
+  // one of the others has become the usual route.
   bool update(const Route& route, const Timing& agreed, std::uint32_t usual_calls,
               std::span<const Route> others) noexcept;
 
   // Begins a trial of the other way unless it has been tried since the last back-off. Returns true if the
   // trial begins: with the next call.
   bool begin_other_way(const Route& route, std::span<const Route> others) noexcept;
-  void end_round() noexcept { tried_other_way_ = false; }  // a back-off begins
+  void begin_backoff() noexcept { tried_other_way_ = false; }
 
   bool is_trying() const noexcept { return tried_.algorithm != nullptr; }
   bool tried_other_way() const noexcept { return tried_other_way_; }
   bool is_usual(const Route& route) const noexcept { return route == usual_; }
   bool is_tried(const Route& route) const noexcept { return is_trying() && route == tried_; }
-  RecentTimes& tried_calls() noexcept { return calls_; }
-  const RecentTimes& tried_calls() const noexcept { return calls_; }
+  RecentTimes& tried_times() noexcept { return tried_times_; }
+  const RecentTimes& tried_times() const noexcept { return tried_times_; }
 
  private:
   bool decide(const Timing& agreed) noexcept;
   void begin(std::span<const Route> others) noexcept;
 
   Route usual_, tried_;
-  RecentTimes calls_;  // times by the route that is tried
-  std::uint32_t trial_interval_ = first_distance, calls_since_trial_ = 0;
-  std::uint32_t pause_after_trial_ = 0;  // calls that the last trial has to be followed by, for what it lost
-  std::size_t next_other_ = 0;           // index of the route that is tried next
+  RecentTimes tried_times_;
+  std::uint32_t trial_interval_ = first_trial_interval, calls_since_trial_ = 0;
+  std::uint32_t pause_after_trial_ = 0;  // calls that have to follow the last trial, for what it lost
+  std::size_t next_alternative_ = 0;     // index of the route that is tried next
   bool tried_other_way_ = false;
 };
 
 // Coding trials: when the speeds of the codings of a kind of call are measured, and the coding that was
-// chosen by them. They are measured once the link is known, which a plain call tells, and again after eight
-// times as many calls each time.
+// chosen by them. The speeds are measured once a plain call has been timed, and again after eight times as
+// many calls each time.
 class CodingTrials {
  public:
-  static constexpr std::uint32_t first = 2, growth = 8;  // calls until the first, and their growth
+  static constexpr std::uint32_t first_interval = 2, interval_growth = 8;  // the interval is in calls
 
-  bool are_due() const noexcept { return link_ > 0 && calls_ >= next_; }
-  double link() const noexcept { return double{link_}; }  // seconds of plain MPI for each byte
+  bool are_due() const noexcept {
+    return plain_seconds_per_byte_ > 0 && calls_since_trial_ >= trial_interval_;
+  }
+  double plain_seconds_per_byte() const noexcept { return double{plain_seconds_per_byte_}; }
   MeasuredChoice choice() const noexcept { return choice_; }
 
-  // Notes a compressed call. `link`: the time of plain MPI that the ranks agreed on; 0: not known.
-  void note(float link) noexcept {
-    link_ = link;
-    calls_ = std::min(calls_ + 1, next_);
+  // Notes a compressed call, and the time of plain MPI that the ranks agreed on; 0: not known.
+  void note(float plain_seconds_per_byte) noexcept {
+    plain_seconds_per_byte_ = plain_seconds_per_byte;
+    calls_since_trial_ = std::min(calls_since_trial_ + 1, trial_interval_);
   }
   void choose(MeasuredChoice choice) noexcept {
     choice_ = choice;
-    next_ = std::min(growth * next_, longest);
-    calls_ = 0;
+    trial_interval_ = std::min(interval_growth * trial_interval_, max_trial_interval);
+    calls_since_trial_ = 0;
   }
 
  private:
-  static constexpr std::uint32_t longest = std::uint32_t{1} << 20;
+  static constexpr std::uint32_t max_trial_interval = std::uint32_t{1} << 20;
   MeasuredChoice choice_;
-  float link_ = 0;
-  std::uint32_t calls_ = 0, next_ = first;
+  float plain_seconds_per_byte_ = 0;
+  std::uint32_t calls_since_trial_ = 0, trial_interval_ = first_interval;
 };
 
 // Result of an agreement on one call, the same on every rank.
@@ -153,15 +158,17 @@ struct Agreed {
   bool on_devices = false;  // some rank has its values on a GPU, and the route does not change the result
 };
 
+// Outcome of a call, for its record.
 enum class Outcome : std::uint8_t {
   plain,      // plain MPI served the call
   declined,   // the ranks agreed that compression gains nothing; the time is that of the agreement
   compressed  // the call was compressed
 };
 
+// The autotuner of one kind of call.
 class Autotuner {
  public:
-  static constexpr std::uint32_t longest_backoff = 256;  // in units of the trial before
+  static constexpr std::uint32_t max_backoff = 256;  // in the time of one call of the trial before
 
   // Returns the fallback if the next call goes to plain MPI at once, otherwise `none`. To be called once for
   // each call, in the order of the calls.
@@ -175,7 +182,7 @@ class Autotuner {
     return route;
   }
 
-  // Returns the trials of codings; null if the coding of the next call is not to be chosen anew.
+  // Returns the trials of codings if the coding of the next call is to be chosen anew, else null.
   const CodingTrials* due_codings() const noexcept {
     return codings_.are_due() && !on_devices_ ? &codings_ : nullptr;
   }
@@ -188,7 +195,7 @@ class Autotuner {
 
   // Returns true if a trial of plain MPI is in progress: times alone may send the next call to plain MPI, so
   // that the ranks agree on them before they look at its values.
-  bool is_trying() const noexcept { return trying_; }
+  bool is_trying_plain() const noexcept { return trial_in_progress_; }
 
   // Continues or ends a trial by the times of all ranks. Returns the fallback if this very call goes to plain
   // MPI, otherwise `none`.
@@ -206,11 +213,11 @@ class Autotuner {
               double predicted = 0) noexcept;
   Timing own() const noexcept;
 
-  // Returns true if a compressed call is left out of the records: the first few calls in a row that try a
-  // history (history_trials.hpp) are slower than those that follow. Called for each compressed call.
-  bool leaves_out(bool tries_history) noexcept {
-    left_out_ = tries_history ? left_out_ + 1 : 0;
-    return tries_history && left_out_ <= most_left_out;
+  // Returns true if a compressed call is not to be recorded: the first few calls in a row that try a history
+  // (history_trials.hpp) are slower than those that follow. Called for each compressed call.
+  bool skips_record(bool tries_history) noexcept {
+    history_tries_ = tries_history ? history_tries_ + 1 : 0;
+    return tries_history && history_tries_ <= max_skipped;
   }
 
   RecentTimes& plain_times() noexcept { return plain_; }
@@ -223,21 +230,21 @@ class Autotuner {
   void back_off(Fallback why, float trial, float lost) noexcept;
   bool plain_trial_is_due(const Timing& agreed) const noexcept;
 
-  static constexpr std::uint32_t most_left_out = 8;
+  static constexpr std::uint32_t max_skipped = 8;  // calls in a row that are not recorded
 
   RecentTimes plain_, coded_, predicted_, declined_;
   RouteTrials routes_;
   CodingTrials codings_;
-  bool on_devices_ = false;           // as the last agreement has shown
-  bool trying_ = false;               // a trial of plain MPI is in progress
-  Fallback reason_ = Fallback::none;  // reason of the plain calls that are left
-  std::uint32_t backoff_ = 1,
-                plain_calls_left_ = 0;   // calls of the next back-off; calls left of this one or of a trial
+  bool on_devices_ = false;              // as the last agreement has shown
+  bool trial_in_progress_ = false;       // of plain MPI
+  Fallback reason_ = Fallback::none;     // reason of the plain calls that are left
+  std::uint32_t backoff_ = 1;            // calls of the next back-off
+  std::uint32_t plain_calls_left_ = 0;   // calls left of a back-off or of a trial
   std::uint32_t trial_interval_ = 16;    // least time between trials of plain MPI, in plain calls
   float predicted_at_trial_ = 0;         // agreed prediction after the last trial of plain MPI; 0: not known
   std::uint32_t calls_since_trial_ = 0;  // compressed calls since the last trial of plain MPI
-  std::uint32_t left_out_ = 0;           // calls in a row that tried a history
-  float lost_ = 0;  // plain calls in the time that trials have lost since the last back-off
+  std::uint32_t history_tries_ = 0;      // calls in a row that tried a history
+  float calls_lost_ = 0;                 // time that trials have lost since the last back-off, in plain calls
   CandidateCache cached_candidate_;
 };
 

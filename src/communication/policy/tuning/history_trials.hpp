@@ -15,47 +15,48 @@ namespace taut {
 
 // Seconds per byte of message, without a history and with one; 0: not known.
 struct HistoryTimes {
-  float alone = 0, referring = 0;
+  float without_history = 0, with_history = 0;
 };
 
+// The trials of one series of calls.
 class HistoryTrials {
  public:
-  static constexpr std::uint32_t alone_calls = 3, referring_calls = 3;          // before a comparison
-  static constexpr std::uint32_t first_distance = 64, longest_distance = 1024;  // calls between trials
+  static constexpr std::uint32_t calls_without = 3, calls_with = 3;  // timed before a comparison
+  static constexpr std::uint32_t first_trial_interval = 64, max_trial_interval = 1024;  // in calls
 
   // Counts a call. Returns true if it is to go without a history. Another coding is compared anew.
   bool next(MeasuredChoice coding) noexcept;
 
   HistoryTimes own() const noexcept;  // on this rank
 
-  // Decides on a call that would have a history, by the times of all ranks. Returns true if it has one. The
-  // result depends on `agreed` alone, so that it is the same on all ranks.
-  bool pays(const HistoryTimes& agreed) noexcept;
+  // Returns true if the call keeps its history, as the times of all ranks decide: the same on all ranks.
+  bool keeps_history(const HistoryTimes& agreed) noexcept;
 
-  // Record the time of a call on this rank, by its route. record_filling(): the call had no references, as
-  // the series held fewer than `needed` states; it has left one more.
-  void record_alone(double seconds, std::size_t bytes, const Route& route) noexcept;
-  void record_referring(double seconds, std::size_t bytes, const Route& route) noexcept;
-  void record_filling(std::size_t needed) noexcept;
+  // Record the time of a call on this rank, by its route, without and with a history.
+  void record_without(double seconds, std::size_t bytes, const Route& route) noexcept;
+  void record_with(double seconds, std::size_t bytes, const Route& route) noexcept;
+  // Records a call that found fewer than `needed` states of earlier calls to refer to, and has left one.
+  void record_without_state(std::size_t needed) noexcept;
 
   // Records a call that is not compressed. If it was to go without a history, there is nothing to compare
   // with; a call with one tells nothing about those without.
   void record_no_gain(bool with_history) noexcept;
 
  private:
-  void measure_alone() noexcept;
-  void rest(float times) noexcept;
+  void measure_without() noexcept;
+  void back_off(float slowdown) noexcept;
 
-  RecentTimes alone_, referring_;
+  RecentTimes without_history_, with_history_;
   Route route_;                                          // of the calls that are timed
-  std::uint32_t alone_left_ = alone_calls;               // calls to be timed without a history
-  std::uint32_t rest_ = 0, rested_ = 0;                  // calls left in the back-off; length of the last one
-  std::uint32_t since_ = 0;                              // calls with a history since the last comparison
-  std::uint32_t distance_ = first_distance, pause_ = 0;  // calls until the next comparison
-  float referring_then_ = 0;                             // agreed time with a history at the last comparison
-  std::size_t filling_ = 0;                              // calls in a row that could refer to no state
+  std::uint32_t calls_without_left_ = calls_without;     // calls to be timed without a history
+  std::uint32_t backoff_left_ = 0, backoff_ = 0;         // calls left of the back-off; its length
+  std::uint32_t calls_since_trial_ = 0;                  // calls with a history since the last comparison
+  std::uint32_t trial_interval_ = first_trial_interval;  // calls with a history between comparisons
+  std::uint32_t pause_after_trial_ = 0;                  // least such calls, for what the last one lost
+  float with_history_at_trial_ = 0;                      // agreed time with a history at the last comparison
+  std::size_t calls_without_state_ = 0;                  // calls in a row that could refer to no state
   bool compared_ = false;                                // the times with a history and without were compared
-  bool declines_ = false;                                // calls without a history are not compressed
+  bool no_gain_without_ = false;                         // calls without a history are not compressed
 };
 
 }  // namespace taut

@@ -24,16 +24,17 @@ struct TuningPeriod {
   // the opening call, if there is one. Returns the fallback of the opening call.
   Fallback decide(Fallback agreed, const Timing& agreed_times) noexcept;
 
-  // Returns true if this period measures one of the two ways only: the times of the other way become stale.
-  bool leaves_old_times() const noexcept {
-    return !has_trial && (usual == Fallback::none || usual == Fallback::slower);
+  // Returns true if this period measures one of the two ways only, so that the times of the other way are
+  // old.
+  bool measures_one_way() const noexcept {
+    return !has_trial && (usual_fallback == Fallback::none || usual_fallback == Fallback::slower);
   }
 
-  std::uint32_t usual_calls = 0;           // number of calls before the trial
-  std::shared_ptr<TuningPeriod> previous;  // null once this period is decided
-  bool decided = false;                    // the ranks have agreed on the opening call
-  Fallback usual = Fallback::none;  // fallback of the calls before the trial; none: they are compressed
-  bool has_trial = false;           // the calls from number usual_calls on are served the other way
+  std::uint32_t usual_calls = 0;             // number of calls before the trial
+  std::shared_ptr<TuningPeriod> previous;    // null once this period is decided
+  bool decided = false;                      // the ranks have agreed on the opening call
+  Fallback usual_fallback = Fallback::none;  // of the calls before the trial; none: they are compressed
+  bool has_trial = false;                    // the calls from number usual_calls on are served the other way
 };
 
 class OverlapTuner;
@@ -45,7 +46,7 @@ struct PeriodPosition {
   // Returns the period whose decision the call waits for; null: none.
   const TuningPeriod* awaited() const noexcept { return opens() ? period->previous.get() : period.get(); }
 
-  // Returns the fallback of a call that follows in a period that is decided.
+  // Returns the fallback of a call that does not open its period, which is decided.
   Fallback fallback() const noexcept;
 
   std::shared_ptr<TuningPeriod> period;
@@ -53,11 +54,13 @@ struct PeriodPosition {
   OverlapTuner* tuner = nullptr;  // records the time of the call
 };
 
+// The tuner of one kind of call. Hands out the positions of calls, and keeps their times.
 class OverlapTuner {
  public:
-  static constexpr std::uint32_t first_length = 4, growth = 4, longest = 1024;  // calls before the trial
+  // Calls of a period before its trial: in the first period, from one period to the next, and at most.
+  static constexpr std::uint32_t first_length = 4, length_growth = 4, max_length = 1024;
   static constexpr std::uint32_t trial_calls = 3;
-  static constexpr float trial_share = 0.05F;  // greatest cost of a trial, as a share of its period
+  static constexpr float max_trial_share = 0.05F;  // greatest cost of a trial, as a share of its period
 
   // Returns the position of the next call, in the order of the starts. Throws std::bad_alloc.
   PeriodPosition next();
@@ -65,11 +68,11 @@ class OverlapTuner {
   // Times from start to completion on this rank, which may differ from those of other ranks.
   RecentTimes& plain_times() noexcept { return plain_; }
   RecentTimes& coded_times() noexcept { return coded_; }
-  Timing own() const noexcept { return {.plain = plain_.typical(), .coded = coded_.typical()}; }
+  Timing own() const noexcept { return {.plain = plain_.median(), .coded = coded_.median()}; }
 
  private:
   std::shared_ptr<TuningPeriod> period_;
-  std::uint32_t number_ = 0;  // number of calls in this period
+  std::uint32_t number_ = 0;  // of the next call in this period
   RecentTimes plain_, coded_;
 };
 

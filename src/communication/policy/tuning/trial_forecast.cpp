@@ -8,13 +8,13 @@
 namespace taut {
 namespace {
 
-constexpr double max_simulated_calls = 4096;  // calls
-constexpr std::size_t bytes = 1;              // of a call; the tuners compare seconds for each byte
+constexpr double max_simulated_calls = 4096;
+constexpr std::size_t bytes = 1;  // of a call; the tuners compare seconds for each byte
 
 // Simulates the tuner's decision on one call of the kind. Returns true if plain MPI serves the call.
 bool simulate(Autotuner& tuner, const SteadyCalls& kind) {
   Fallback why = tuner.next();
-  if (why == Fallback::none && tuner.is_trying()) why = tuner.continue_trial(tuner.own());
+  if (why == Fallback::none && tuner.is_trying_plain()) why = tuner.continue_trial(tuner.own());
   if (why == Fallback::none) why = tuner.update({.timing = tuner.own()});
   if (why == Fallback::none)
     tuner.record(Outcome::compressed, kind.coded_seconds, bytes, {}, kind.predicted_seconds);

@@ -7,13 +7,12 @@ namespace taut {
 struct SteadyCalls {
   double calls = 0;
   double plain_seconds = 0, coded_seconds = 0;  // of one call
-  double predicted_seconds = 0;                 // of a plain call, by the link's speed in compressed calls
-  bool overlap = false;                         // nonblocking or persistent calls
+  double predicted_seconds = 0;  // of a plain call, predicted from the link's speed in compressed calls
+  bool overlap = false;          // nonblocking or persistent calls
 };
 
-// Returns the number of plain calls among compressed ones, as Autotuner or OverlapTuner makes them.
-// Compressed calls have to be the faster ones. The trials of the first calls are counted one by one; the
-// share of the later ones is that of all before.
+// Returns the number of calls that Autotuner or OverlapTuner leaves to plain MPI, where compressed calls are
+// faster. The first calls are simulated; the later ones are assumed to have trials as often.
 double plain_trials(const SteadyCalls& kind);
 
 }  // namespace taut

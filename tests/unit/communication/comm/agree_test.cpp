@@ -63,14 +63,14 @@ TEST(Agree, OfPacesTheLeastCountsOrTheMost) {
     const auto all = agreed(5, [&](int rank, AgreementMessage& mine) {
       const auto r = static_cast<float>(rank);
       mine.set_timing({.plain = 1 + r, .coded = 0, .predicted = 10 + r}, rooted);
-      mine.set_history_times({.alone = rank == 3 ? 0 : 2 + r}, rooted);
+      mine.set_history_times({.without_history = rank == 3 ? 0 : 2 + r}, rooted);
     });
     for (const AgreementMessage& facts : all) {
       EXPECT_EQ(facts.timing(rooted).plain, rooted ? 5 : 1);
       EXPECT_EQ(facts.timing(rooted).coded, 0);
       EXPECT_EQ(facts.timing(rooted).predicted, 10);
-      EXPECT_EQ(facts.history_times(rooted).alone, rooted ? 6 : 2);
-      EXPECT_EQ(facts.history_times(rooted).referring, 0);
+      EXPECT_EQ(facts.history_times(rooted).without_history, rooted ? 6 : 2);
+      EXPECT_EQ(facts.history_times(rooted).with_history, 0);
     }
   }
 }

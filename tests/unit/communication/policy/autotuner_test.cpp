@@ -39,7 +39,7 @@ class Calls {
   }
   void one(const World& w) {
     Fallback course = autotuner.next();
-    if (course == Fallback::none && autotuner.is_trying()) {
+    if (course == Fallback::none && autotuner.is_trying_plain()) {
       ++tally.comparisons;
       course = autotuner.continue_trial(autotuner.own());
     }
@@ -87,7 +87,7 @@ std::array<int, 3> served(const RouteTimes& times, int calls) {
   std::array<int, 3> ways{};
   for (int i = 0; i < calls; ++i) {
     Fallback why = tuner.next();
-    if (why == Fallback::none && tuner.is_trying()) why = tuner.continue_trial(tuner.own());
+    if (why == Fallback::none && tuner.is_trying_plain()) why = tuner.continue_trial(tuner.own());
     const Route route = tuner.route().algorithm != nullptr ? tuner.route() : by_nodes;
     const Route others[] = {route == flat ? by_nodes : flat, route};
     if (why == Fallback::none) why = tuner.update({.timing = tuner.own(), .route = route, .others = others});
@@ -103,10 +103,10 @@ std::array<int, 3> served(const RouteTimes& times, int calls) {
 TEST(Autotuner, AFewCallsInARowThatTryAHistoryAreLeftOut) {
   Autotuner autotuner;
   int left_out = 0;
-  for (int i = 0; i < 20; ++i) left_out += autotuner.leaves_out(true);
+  for (int i = 0; i < 20; ++i) left_out += autotuner.skips_record(true);
   EXPECT_EQ(left_out, 8);
-  EXPECT_FALSE(autotuner.leaves_out(false));
-  EXPECT_TRUE(autotuner.leaves_out(true));
+  EXPECT_FALSE(autotuner.skips_record(false));
+  EXPECT_TRUE(autotuner.skips_record(true));
 }
 
 TEST(Autotuner, TheFastestOfThreeWaysIsKnownAfterTenCalls) {
@@ -245,7 +245,7 @@ TEST(Autotuner, FollowsALinkThatChanges) {
   calls.run(fast, 1000);
   calls.tally = {};
   calls.run(slow, 1000);
-  EXPECT_LE(calls.tally.plain, 2 * static_cast<int>(Autotuner::longest_backoff));
+  EXPECT_LE(calls.tally.plain, 2 * static_cast<int>(Autotuner::max_backoff));
   calls.tally = {};
   calls.run(fast, 1000);
   EXPECT_LE(calls.tally.coded, 60);

@@ -8,14 +8,14 @@ namespace taut {
 namespace {
 
 TEST(Forecast, WhatPassesALink) {
-  EXPECT_DOUBLE_EQ(carried(Collective::allreduce, 2), 1);
-  EXPECT_DOUBLE_EQ(carried(Collective::allreduce, 4), 1.5);
-  EXPECT_DOUBLE_EQ(carried(Collective::allgather, 4), 0.75);
-  EXPECT_DOUBLE_EQ(carried(Collective::alltoall, 4), 0.75);
-  EXPECT_EQ(carried(Collective::allreduce, 1), 0);
-  EXPECT_EQ(carried(Collective::scan, 5), 3);
+  EXPECT_DOUBLE_EQ(link_traffic(Collective::allreduce, 2), 1);
+  EXPECT_DOUBLE_EQ(link_traffic(Collective::allreduce, 4), 1.5);
+  EXPECT_DOUBLE_EQ(link_traffic(Collective::allgather, 4), 0.75);
+  EXPECT_DOUBLE_EQ(link_traffic(Collective::alltoall, 4), 0.75);
+  EXPECT_EQ(link_traffic(Collective::allreduce, 1), 0);
+  EXPECT_EQ(link_traffic(Collective::scan, 5), 3);
   for (const Collective collective : all_collectives)
-    EXPECT_GT(carried(collective, 5), 0) << name_of(collective);
+    EXPECT_GT(link_traffic(collective, 5), 0) << name_of(collective);
 }
 
 TEST(Forecast, FastCodecsGainTheRatioOnSlowLinks) {
@@ -23,7 +23,7 @@ TEST(Forecast, FastCodecsGainTheRatioOnSlowLinks) {
   const double slow = 0.125e9, fast = 100e9;
   EXPECT_NEAR(plain_seconds(call, slow) / coded_seconds(call, slow), 8, 0.2);
   EXPECT_LT(plain_seconds(call, fast) / coded_seconds(call, fast), 1);
-  EXPECT_NEAR(link_of(call, plain_seconds(call, slow)), slow, 1);
+  EXPECT_NEAR(link_speed_of(call, plain_seconds(call, slow)), slow, 1);
 }
 
 TEST(Forecast, SmallMessagesLoseToTheAgreement) {
@@ -63,7 +63,7 @@ TEST(Forecast, IsThatOfTheTunersModel) {
   const MeasuredCall measured = measured_call();
   for (const double link : {0.125e9, 1.25e9, 12.5e9, 50e9}) {
     CodingWork work = measured.work;
-    work.link = carried(Collective::allreduce, 16) / link;
+    work.plain_seconds_per_byte = link_traffic(Collective::allreduce, 16) / link;
     const Forecast found = forecast(measured, link);
     EXPECT_EQ(found.choice, fastest_coding(work, measured.speeds)) << link;
     const CodingSpeeds& speeds = measured.speeds[static_cast<std::size_t>(found.choice.codec)];
@@ -76,36 +76,36 @@ TEST(Forecast, IsThatOfTheTunersModel) {
 
 TEST(Forecast, AtTheBreakEvenACallTakesAsLongAsPlainMpi) {
   const MeasuredCall measured = measured_call();
-  EXPECT_NEAR(forecast(measured, fastest_link(measured)).gain(), 1, 1e-3);
+  EXPECT_NEAR(forecast(measured, break_even_link(measured)).gain(), 1, 1e-3);
   MeasuredCall other = measured;
-  const double least = least_ratio(measured, 5e9);
+  const double least = break_even_ratio(measured, 5e9);
   for (CodingSpeeds& speeds : other.speeds) speeds.ratio *= static_cast<float>(least / 8);
   EXPECT_NEAR(forecast(other, 5e9).gain(), 1, 1e-3);
-  EXPECT_TRUE(std::isinf(least_ratio(measured, 1e12)));
+  EXPECT_TRUE(std::isinf(break_even_ratio(measured, 1e12)));
   MeasuredCall small = measured;
   small.call.bytes = 64;
-  EXPECT_LT(fastest_link(small), 1e8);
+  EXPECT_LT(break_even_link(small), 1e8);
 }
 
 TEST(Forecast, RatiosBetweenBounds) {
   const double bounds[] = {1e-2, 1e-4}, ratios[] = {20, 10};
-  EXPECT_DOUBLE_EQ(ratio_between(bounds, ratios, 1e-2), 20);
-  EXPECT_DOUBLE_EQ(ratio_between(bounds, ratios, 1), 20);
-  EXPECT_NEAR(ratio_between(bounds, ratios, 1e-3), 15, 1e-9);
-  EXPECT_DOUBLE_EQ(ratio_between(bounds, ratios, 1e-4), 10);
-  EXPECT_EQ(ratio_between(bounds, ratios, 1e-5), 0);
+  EXPECT_DOUBLE_EQ(interpolated_ratio(bounds, ratios, 1e-2), 20);
+  EXPECT_DOUBLE_EQ(interpolated_ratio(bounds, ratios, 1), 20);
+  EXPECT_NEAR(interpolated_ratio(bounds, ratios, 1e-3), 15, 1e-9);
+  EXPECT_DOUBLE_EQ(interpolated_ratio(bounds, ratios, 1e-4), 10);
+  EXPECT_EQ(interpolated_ratio(bounds, ratios, 1e-5), 0);
 }
 
 TEST(Forecast, ANodeSharesItsLinkAmongItsRanks) {
   const Call flat{.collective = Collective::allreduce, .bytes = 1 << 20, .ranks = 64};
   Call full = flat;
   full.nodes = 8;
-  EXPECT_DOUBLE_EQ(carried(flat), 2 * 63.0 / 64);
-  EXPECT_DOUBLE_EQ(carried(full), 2 * 7.0 / 8);
+  EXPECT_DOUBLE_EQ(link_traffic(flat), 2 * 63.0 / 64);
+  EXPECT_DOUBLE_EQ(link_traffic(full), 2 * 7.0 / 8);
   full.collective = Collective::alltoall;
-  EXPECT_DOUBLE_EQ(carried(full), 8 * 7.0 / 8);
+  EXPECT_DOUBLE_EQ(link_traffic(full), 8 * 7.0 / 8);
   full.collective = Collective::neighbor_alltoall;
-  EXPECT_DOUBLE_EQ(carried(full), 8);
+  EXPECT_DOUBLE_EQ(link_traffic(full), 8);
 }
 
 // 8 MB a rank on 8 nodes, ratio 8, 6 GB/s of a core, 100 Gbit/s a node: an alltoall of full nodes gains, as

@@ -82,15 +82,15 @@ TEST(DeviceModel, NodesKeepBytesOffTheirLinks) {
 
 TEST(DeviceModel, LeastSizesOverNcclFollowTheLinks) {
   for (const std::size_t gpus : {2, 4, 8}) {
-    const std::size_t nvlink = least_bytes_over_nccl({.ranks = gpus, .nodes = 1});
+    const std::size_t nvlink = min_bytes_over_nccl({.ranks = gpus, .nodes = 1});
     EXPECT_GE(nvlink, 64 * MiB) << gpus;
-    EXPECT_LE(least_bytes_over_nccl({.ranks = gpus}), 4 * MiB) << gpus;                  // 100 Gbit/s
-    EXPECT_LT(least_bytes_over_nccl({.ranks = gpus, .link = 1.25e9}), MiB) << gpus;      // 10 Gbit/s
-    EXPECT_LE(least_bytes_over_nccl({.ranks = gpus, .nodes = 1, .bus = 20e9}), nvlink);  // PCIe
+    EXPECT_LE(min_bytes_over_nccl({.ranks = gpus}), 4 * MiB) << gpus;                  // 100 Gbit/s
+    EXPECT_LT(min_bytes_over_nccl({.ranks = gpus, .link = 1.25e9}), MiB) << gpus;      // 10 Gbit/s
+    EXPECT_LE(min_bytes_over_nccl({.ranks = gpus, .nodes = 1, .bus = 20e9}), nvlink);  // PCIe
   }
-  EXPECT_EQ(least_bytes_over_nccl({.ranks = 8, .nodes = 1}), 64 * MiB);  // as docs/nccl.md says
-  EXPECT_EQ(least_bytes_over_nccl({.ranks = 8}), 2 * MiB);
-  EXPECT_GE(least_bytes_over_nccl({.ranks = 512, .nodes = 64, .link = 400e9}), 64 * MiB);
+  EXPECT_EQ(min_bytes_over_nccl({.ranks = 8, .nodes = 1}), 64 * MiB);  // as docs/nccl.md says
+  EXPECT_EQ(min_bytes_over_nccl({.ranks = 8}), 2 * MiB);
+  EXPECT_GE(min_bytes_over_nccl({.ranks = 512, .nodes = 64, .link = 400e9}), 64 * MiB);
 }
 
 Call over_nccl(int nodes, int gpus, std::size_t bytes, std::string_view card) {
@@ -107,9 +107,9 @@ constexpr const char *h100 = "NVIDIA H100 80GB HBM3", *h100_pcie = "NVIDIA H100 
 
 TEST(DeviceModel, CardsTellTheBusOfANode) {
   for (const char* card : {h100, "NVIDIA A100-SXM4-80GB", "NVIDIA H200", "NVIDIA B200"})
-    EXPECT_EQ(device_call(over_nccl(1, 8, MiB, card)).bus, nvlink_bus) << card;
+    EXPECT_EQ(device_call(over_nccl(1, 8, MiB, card)).bus, nvlink_speed) << card;
   for (const char* card : {h100_pcie, "NVIDIA H200 NVL", "NVIDIA L40S", "a simulated GPU", ""})
-    EXPECT_EQ(device_call(over_nccl(1, 8, MiB, card)).bus, pcie_bus) << card;
+    EXPECT_EQ(device_call(over_nccl(1, 8, MiB, card)).bus, pcie_speed) << card;
   const Call call = over_nccl(2, 8, MiB, h100), rail = call_of_algorithm(call, true);
   EXPECT_EQ(device_call(rail).link, device_call(call).link / 8);  // eight rails share the links of a node
 }
@@ -119,14 +119,14 @@ TEST(DeviceModel, NvlinkIsTheLimitOfOneNode) {
   for (const int gpus : {2, 4, 8}) {
     double before = HUGE_VAL;
     for (std::size_t bytes = MiB / 16; bytes <= 1024 * MiB; bytes *= 2) {
-      const double needed = least_ratio_over_nccl(device_call(over_nccl(1, gpus, bytes, h100)));
+      const double needed = min_ratio_over_nccl(device_call(over_nccl(1, gpus, bytes, h100)));
       EXPECT_LE(needed, before) << gpus << ", " << bytes;
       before = needed;
     }
-    EXPECT_EQ(least_ratio_over_nccl(device_call(over_nccl(1, gpus, MiB, h100))), HUGE_VAL);
+    EXPECT_EQ(min_ratio_over_nccl(device_call(over_nccl(1, gpus, MiB, h100))), HUGE_VAL);
   }
-  EXPECT_LT(least_ratio_over_nccl(device_call(over_nccl(1, 8, 4 * MiB, h100_pcie))), 4);
-  EXPECT_LT(least_ratio_over_nccl(device_call(over_nccl(8, 8, 64 * MiB, h100))), 2);
+  EXPECT_LT(min_ratio_over_nccl(device_call(over_nccl(1, 8, 4 * MiB, h100_pcie))), 4);
+  EXPECT_LT(min_ratio_over_nccl(device_call(over_nccl(8, 8, 64 * MiB, h100))), 2);
 }
 
 TEST(DeviceModel, PlansOfCallsOverNccl) {
@@ -141,9 +141,9 @@ TEST(DeviceModel, PlansOfCallsOverNccl) {
   EXPECT_EQ(plan(profitable, small).fallback, Fallback::no_gain);
   EXPECT_EQ(plan(always, small).fallback, Fallback::none);
   EXPECT_EQ(plan(named, small).fallback, Fallback::none);
-  EXPECT_GT(plan(profitable, large).least_ratio, worthwhile_ratio);
-  EXPECT_LT(plan(profitable, large).least_ratio, 4);
-  EXPECT_EQ(plan(always, large).least_ratio, 0);
+  EXPECT_GT(plan(profitable, large).min_ratio, worthwhile_ratio);
+  EXPECT_LT(plan(profitable, large).min_ratio, 4);
+  EXPECT_EQ(plan(always, large).min_ratio, 0);
   EXPECT_TRUE(plan(profitable, nodes).by_nodes);
   EXPECT_FALSE(plan(always, nodes).by_nodes) << "bits must not depend on nodes";
   EXPECT_FALSE(plan(profitable, nodes, {.by_nodes = false, .on_devices = true}).by_nodes);

@@ -22,15 +22,15 @@ struct Sequence {
     };
     for (HistoryTrials& rank : trials) {
       against |= rank.next({});
-      merge(agreed.alone, rank.own().alone);
-      merge(agreed.referring, rank.own().referring);
+      merge(agreed.without_history, rank.own().without_history);
+      merge(agreed.with_history, rank.own().with_history);
     }
-    if (agreed.alone == 1e30F) agreed.alone = 0;
-    if (agreed.referring == 1e30F) agreed.referring = 0;
+    if (agreed.without_history == 1e30F) agreed.without_history = 0;
+    if (agreed.with_history == 1e30F) agreed.with_history = 0;
     bool with = calls++ > 0 && !against;  // the first call has no earlier one
     if (with) {
       std::size_t votes = 0;
-      for (HistoryTrials& rank : trials) votes += rank.pays(agreed);
+      for (HistoryTrials& rank : trials) votes += rank.keeps_history(agreed);
       EXPECT_TRUE(votes == 0 || votes == trials.size());
       with = votes > 0;
     }
@@ -38,11 +38,11 @@ struct Sequence {
     for (std::size_t i = 0; i < trials.size(); ++i) {
       const double slower = 1 + 0.01 * static_cast<double>(i);  // ranks measure different times
       if (refers)
-        trials[i].record_referring(slower * referring, bytes, {});
+        trials[i].record_with(slower * referring, bytes, {});
       else if (with)
-        trials[i].record_filling(period);
+        trials[i].record_without_state(period);
       else
-        trials[i].record_alone(slower * alone, bytes, {});
+        trials[i].record_without(slower * alone, bytes, {});
     }
     states = with ? states + 1 : 0;
     seconds += refers ? referring : alone;
@@ -115,9 +115,9 @@ TEST(HistoryTrials, StatesThatNoCallRefersToAreNotLeftForLong) {
   int left = 0;
   for (int call = 0; call < 1000; ++call) {
     if (trials.next({}))
-      trials.record_alone(1e-3, bytes, {});
-    else if (++left; trials.pays({}))
-      trials.record_filling(1);
+      trials.record_without(1e-3, bytes, {});
+    else if (++left; trials.keeps_history({}))
+      trials.record_without_state(1);
   }
   EXPECT_LT(left, 50);
 }
@@ -129,8 +129,8 @@ TEST(HistoryTrials, CallsThatDoNotCompressAloneAreNotTimed) {
   trials.record_no_gain(false);
   for (int call = 0; call < 3000; ++call) {
     EXPECT_FALSE(trials.next({})) << call;
-    EXPECT_TRUE(trials.pays(trials.own()));
-    trials.record_referring(1e-3, bytes, {});
+    EXPECT_TRUE(trials.keeps_history(trials.own()));
+    trials.record_with(1e-3, bytes, {});
   }
 }
 
@@ -150,9 +150,9 @@ TEST(HistoryTrials, AnotherCodingIsComparedAnew) {
   Sequence series(1);
   series.referring_among(20, 1e-3, 2e-3);
   EXPECT_TRUE(series.trials[0].next({}));
-  EXPECT_GT(series.trials[0].own().alone, 0);
+  EXPECT_GT(series.trials[0].own().without_history, 0);
   EXPECT_TRUE(series.trials[0].next({.codec = MeasuredChoice::Codec::fast}));
-  EXPECT_EQ(series.trials[0].own().alone, 0);
+  EXPECT_EQ(series.trials[0].own().without_history, 0);
 }
 
 }  // namespace history_trials_test

@@ -22,13 +22,13 @@ CodingWork ring(double rate) {
           .share = 1.0 / 16,
           .segments = 4,
           .adds_frames = true,
-          .link = 2 * 15.0 / 16 / (rate * gbit)};
+          .plain_seconds_per_byte = 2 * 15.0 / 16 / (rate * gbit)};
 }
 CodingWork allgather(double rate) {
   return {.cost = {.encodes = 1, .decodes = 16},
           .share = 1.0 / 16,
           .segments = 4,
-          .link = 15.0 / 16 / (rate * gbit)};
+          .plain_seconds_per_byte = 15.0 / 16 / (rate * gbit)};
 }
 
 constexpr MeasuredChoice by_values{.by_values = true};
@@ -104,7 +104,7 @@ TEST(CodingTrials, AreDueOnceTheLinkIsKnownAndEverMoreSeldom) {
   EXPECT_EQ(trials.choice(), by_values);
   std::uint32_t calls = 0;
   for (; !trials.are_due(); ++calls) trials.note(1e-9F);
-  EXPECT_EQ(calls, CodingTrials::growth * CodingTrials::first);
+  EXPECT_EQ(calls, CodingTrials::interval_growth * CodingTrials::first_interval);
 }
 
 }  // namespace measured_choice_test

@@ -20,7 +20,7 @@ TEST(MessagePlan, TheBoundIsThatOfTheValue) {
     EXPECT_EQ(made.fallback, Fallback::none);
     EXPECT_EQ(made.bound.value, 1e-3);
     EXPECT_EQ(made.frames, 1u);
-    EXPECT_GT(made.least_ratio, 1);
+    EXPECT_GT(made.min_ratio, 1);
   }
 }
 
@@ -47,7 +47,7 @@ TEST(MessagePlan, IntegersAreCodedWithoutLossUnderEveryBound) {
 }
 
 TEST(MessagePlan, ANamedCodecIsTakenWhateverItGains) {
-  EXPECT_EQ(plan("abs:1e-3,codec=planes", 100000).least_ratio, 0);
+  EXPECT_EQ(plan("abs:1e-3,codec=planes", 100000).min_ratio, 0);
 }
 
 TEST(MessagePlan, HugeMessagesAreSeveralFrames) {

@@ -141,7 +141,7 @@ TEST(Plan, AnExactSumHasTheWholeBoundAndPromisesTheExactResult) {
     EXPECT_EQ(plan.fallback, Fallback::none) << text;
     EXPECT_EQ(plan.bound, of_ones) << text;
     EXPECT_TRUE(plan.promise.bound.exact() && plan.promise.certain) << text;
-    EXPECT_EQ(plan.least_ratio, worthwhile_ratio) << text;
+    EXPECT_EQ(plan.min_ratio, worthwhile_ratio) << text;
     for (const Coding& candidate : plan.candidates) {
       EXPECT_STREQ(candidate.codec->name, "planes") << text;
       EXPECT_EQ(candidate.bits, PackedBits::rounded) << text;
@@ -178,7 +178,7 @@ TEST(Plan, ReductionsAtARateNeedANamedCodec) {
       EXPECT_EQ(named.fallback, Fallback::none);
       EXPECT_EQ(named.arithmetic, Arithmetic::values);
       EXPECT_EQ(named.bound, Bound(Bound::Kind::rate, 8));  // not shared among the codings
-      EXPECT_EQ(named.least_ratio, 0);
+      EXPECT_EQ(named.min_ratio, 0);
     }
 }
 
@@ -348,8 +348,8 @@ TEST(Plan, MovedIntegersAreCodedWithoutLossAndReducedByPlainMpi) {
 }
 
 TEST(Plan, ANamedCodecIsUsedWhateverItGains) {
-  EXPECT_GT(plan("abs:1", Collective::bcast, MiB, 4).least_ratio, 1);
-  EXPECT_EQ(plan("abs:1,codec=planes", Collective::bcast, MiB, 4).least_ratio, 0);
+  EXPECT_GT(plan("abs:1", Collective::bcast, MiB, 4).min_ratio, 1);
+  EXPECT_EQ(plan("abs:1,codec=planes", Collective::bcast, MiB, 4).min_ratio, 0);
 }
 
 // A call of 16 nodes with 32 ranks each.
@@ -394,7 +394,7 @@ TEST(Plan, LeadersOfUnequalNodesShareTheMessage) {
   call.leaders = 1;
   const Plan plan = make_plan(policy, call, policy.coding.bound, table);
   EXPECT_FALSE(plan.by_nodes);
-  std::array<Route, most_alternatives> found;
+  std::array<Route, max_alternatives> found;
   EXPECT_EQ(alternatives(policy, call, plan, found)[0].by_nodes, true);
   call.bytes = 481 * std::size_t{1024};
   const auto goes = [&](Collective collective) {
@@ -419,7 +419,7 @@ TEST(Plan, AnAlltoallGoesByNodesFirstAndPacksSmallBlocks) {
     EXPECT_TRUE(plan.by_nodes) << block;
     EXPECT_EQ(call_of_algorithm(call, true).ranks, packs ? 16 : 512) << block;
     EXPECT_EQ(coding_work(policy, call, plan, 0).cost.encodes, packs ? 15 : 480) << block;
-    std::array<Route, most_alternatives> found;
+    std::array<Route, max_alternatives> found;
     EXPECT_EQ(alternatives(policy, call, plan, found)[0].by_nodes, false);
   }
 }
@@ -463,7 +463,7 @@ TEST(Plan, TheFirstAlternativeGoesTheOtherWay) {
     for (const bool by_nodes : {false, true}) {
       const Plan usual = make_plan(policy, call, policy.coding.bound, table, {.by_nodes = by_nodes});
       const Plan other = make_plan(policy, call, policy.coding.bound, table, {.by_nodes = !by_nodes});
-      std::array<Route, most_alternatives> found;
+      std::array<Route, max_alternatives> found;
       EXPECT_EQ(alternatives(policy, call, usual, found)[0], other.route());
     }
   }
@@ -487,7 +487,7 @@ TEST(Plan, HopelessAlgorithmsAreNoAlternatives) {
   CandidateTable table;
   const Call call{.collective = Collective::allreduce, .type = DType::f32, .bytes = 64 * MiB, .ranks = 64};
   const Plan usual = make_plan(policy, call, policy.coding.bound, table);
-  std::array<Route, most_alternatives> found;
+  std::array<Route, max_alternatives> found;
   for (const Route& route : alternatives(policy, call, usual, found))
     EXPECT_STRNE(route.algorithm->name, "recursive_doubling");
 }

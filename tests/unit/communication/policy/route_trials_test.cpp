@@ -19,12 +19,12 @@ class Calls {
   void run(double by_ring, double by_two_shot, double by_nodes, int n) {
     for (int i = 0; i < n; ++i) {
       const Route taken = trials.next().algorithm != nullptr ? trials.next() : ring;
-      const Timing timing{.coded = usual_.typical(), .other = trials.tried_calls().typical()};
-      if (trials.update(taken, timing, usual_.calls(), all_)) usual_ = trials.tried_calls();
+      const Timing timing{.coded = usual_.median(), .tried = trials.tried_times().median()};
+      if (trials.update(taken, timing, usual_.calls(), all_)) usual_ = trials.tried_times();
       double time = taken == ring ? by_ring : taken == two_shot ? by_two_shot : by_nodes;
       time *= 1 + noise_ * std::uniform_real_distribution<double>(-1, 1)(random_);
       seconds += time;
-      if (trials.is_tried(taken)) trials.tried_calls().note(time, 1);
+      if (trials.is_tried(taken)) trials.tried_times().note(time, 1);
       if (trials.is_usual(taken)) usual_.note(time, 1);
     }
   }

@@ -45,7 +45,7 @@ TEST(Rules, TheFirstThatMatchesWins) {
   EXPECT_EQ(served_by(rules, call), "lossless");
   call.collective = Collective::alltoall;
   EXPECT_EQ(served_by(rules, call), "none");
-  EXPECT_EQ(rules.least_bytes(), MiB);
+  EXPECT_EQ(rules.min_bytes(), MiB);
 }
 
 // Rules apply to buffers that the user has not examined, so packed integers are kept exactly by default.
@@ -80,7 +80,7 @@ TEST(Rules, MessagesHaveRulesOfTheirOwn) {
   EXPECT_TRUE(rules.all()[0].names(Collective::send));
   EXPECT_FALSE(rules.all()[1].names(Collective::send) || rules.all()[2].names(Collective::send));
   EXPECT_TRUE(line("Send : abs=1 ; * : off").off());  // off for collective calls
-  EXPECT_EQ(line("Send >=1KiB : abs=1 ; * >=1MiB : abs=2").least_bytes(), MiB);
+  EXPECT_EQ(line("Send >=1KiB : abs=1 ; * >=1MiB : abs=2").min_bytes(), MiB);
   EXPECT_EQ(toml("[[rule]]\ncall = \"Send\"\nbound = \"abs:1\"\n").all()[0].when.calls,
             rules.all()[0].when.calls);
 }
@@ -100,14 +100,14 @@ TEST(Rules, CommunicatorsChooseAmongThem) {
       "* comm=name:halo : abs=1 ; * comm=world : abs=2 ; * comm=size:>=8 comm=size:<=9 : abs=3 ; * "
       "scope=inter : "
       "abs=4 ; * scope=intra : abs=5");
-  const auto on = [&](const CommFacts& comm) { return served_by(rules.on(comm), sum_of_f32(MiB)); };
+  const auto on = [&](const CommFacts& comm) { return served_by(rules.for_comm(comm), sum_of_f32(MiB)); };
   EXPECT_EQ(on({.name = "halo", .ranks = 2}), "abs:1");
   EXPECT_EQ(on({.ranks = 2, .world = true}), "abs:2");
   EXPECT_EQ(on({.ranks = 8}), "abs:3");
   EXPECT_EQ(on({.ranks = 10, .several_nodes = true}), "abs:4");
   EXPECT_EQ(on({.ranks = 7}), "abs:5");
-  EXPECT_EQ(line("* comm=size:4 : abs=1").on({.ranks = 4}).all().size(), 1u);
-  EXPECT_TRUE(line("* comm=size:4 : abs=1").on({.ranks = 5}).empty());
+  EXPECT_EQ(line("* comm=size:4 : abs=1").for_comm({.ranks = 4}).all().size(), 1u);
+  EXPECT_TRUE(line("* comm=size:4 : abs=1").for_comm({.ranks = 5}).empty());
 }
 
 // ---- Properties that only some ranks know
@@ -115,12 +115,12 @@ TEST(Rules, CommunicatorsChooseAmongThem) {
 TEST(Rules, TypesOfMovedDataAreOpenUntilRanksAgree) {
   const Rules rules = line("Bcast f32 : abs=1 ; Bcast : lossless");
   Call call{.collective = Collective::bcast, .type = DType::f32, .bytes = MiB};
-  EXPECT_TRUE(rules.match(call).open);
+  EXPECT_TRUE(rules.match(call).rank_dependent);
   EXPECT_FALSE(rules.match(call).off);
   call.type_agreed = true;
-  EXPECT_FALSE(rules.match(call).open);
+  EXPECT_FALSE(rules.match(call).rank_dependent);
   EXPECT_EQ(rules.match(call).rule->policy.text, "abs:1");
-  EXPECT_FALSE(rules.match(sum_of_f32(MiB)).open);  // reductions have one type
+  EXPECT_FALSE(rules.match(sum_of_f32(MiB)).rank_dependent);  // reductions have one type
 }
 
 TEST(Rules, NothingIsOpenWhereAllIsOff) {
@@ -131,15 +131,15 @@ TEST(Rules, NothingIsOpenWhereAllIsOff) {
 
 TEST(Rules, UnknownSizesAreOpen) {
   Call call{.collective = Collective::gather, .type = DType::f32, .bytes = 12, .bytes_known = false};
-  EXPECT_TRUE(line("Gather >=1MiB : abs=1").match(call).open);
-  EXPECT_FALSE(line("Gather : abs=1").match(call).open);
+  EXPECT_TRUE(line("Gather >=1MiB : abs=1").match(call).rank_dependent);
+  EXPECT_FALSE(line("Gather : abs=1").match(call).rank_dependent);
 }
 
 TEST(Rules, CallSitesCountWhereAllRanksAreThere) {
   const Rules rules = line("* callsite=solve : abs=1 ; * : abs=2");
   EXPECT_TRUE(rules.need_callsites());
   Call call = sum_of_f32(MiB);
-  EXPECT_TRUE(rules.match(call).open);
+  EXPECT_TRUE(rules.match(call).rank_dependent);
   call.sites_agreed = true;
   EXPECT_EQ(rules.match(call).rule->policy.text, "abs:1");
   call.sites = 2;
@@ -174,8 +174,8 @@ TEST(Rules, WhatIsOffForOneIsOffForAll) {
 
 TEST(Rules, APolicyIsARuleForAllCalls) {
   const Rules rules(parse_policy("abs:1e-3,min_bytes=8"));
-  EXPECT_NE(rules.only(), nullptr);
-  EXPECT_EQ(rules.least_bytes(), 8u);
+  EXPECT_NE(rules.single_policy(), nullptr);
+  EXPECT_EQ(rules.min_bytes(), 8u);
   Call call = sum_of_f32(8);
   call.op = Reduction::max;
   EXPECT_EQ(served_by(rules, call), "abs:1e-3,min_bytes=8");

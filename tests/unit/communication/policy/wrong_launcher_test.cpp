@@ -1,4 +1,4 @@
-#include "communication/policy/text/lone_ranks.hpp"
+#include "communication/policy/text/wrong_launcher.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,10 +8,10 @@ namespace taut {
 namespace {
 
 std::string told(const std::vector<const char*>& environment, int ranks) {
-  return lone_ranks(environment, ranks);
+  return wrong_launcher_text(environment, ranks);
 }
 
-TEST(LoneRanks, AreToldByTheFirst) {
+TEST(WrongLauncher, IsToldByTheFirstRank) {
   EXPECT_NE(
       told({"PATH=/bin", "OMPI_COMM_WORLD_SIZE=4", "OMPI_COMM_WORLD_RANK=0"}, 1).find("4 programs of 1 rank"),
       std::string::npos);
@@ -19,7 +19,7 @@ TEST(LoneRanks, AreToldByTheFirst) {
   EXPECT_EQ(told({"PMI_RANK=3", "PMI_SIZE=16"}, 1), "");
 }
 
-TEST(LoneRanks, OfSlurmNameThePmi) {
+TEST(WrongLauncher, OfSlurmNamesThePmi) {
   const std::string text = told({"SLURM_STEP_NUM_TASKS=8", "SLURM_PROCID=0"}, 1);
   EXPECT_NE(text.find("8 programs of 1 rank"), std::string::npos) << text;
   EXPECT_NE(text.find("--mpi=pmi2"), std::string::npos) << text;
@@ -27,12 +27,12 @@ TEST(LoneRanks, OfSlurmNameThePmi) {
   EXPECT_EQ(told({"SLURM_NTASKS=8", "SLURM_PROCID=0"}, 1), "");  // the script of a job, outside of a step
 }
 
-TEST(LoneRanks, AreThoseOfTheInnerLauncher) {
+TEST(WrongLauncher, IsTheInnerOne) {
   EXPECT_EQ(told({"SLURM_STEP_NUM_TASKS=4", "SLURM_PROCID=0", "PMI_SIZE=1", "PMI_RANK=0"}, 1), "");
   EXPECT_EQ(told({"SLURM_STEP_NUM_TASKS=4", "SLURM_PROCID=0", "PMI_SIZE=8", "PMI_RANK=3"}, 1), "");
 }
 
-TEST(LoneRanks, OtherJobsAreNotTold) {
+TEST(WrongLauncher, IsNotToldOfOtherJobs) {
   EXPECT_EQ(told({}, 1), "");
   EXPECT_EQ(told({"PMI_RANK=0", "PMI_SIZE=4"}, 4), "");
   EXPECT_EQ(told({"PMI_RANK=0", "PMI_SIZE=1"}, 1), "");

@@ -1,4 +1,4 @@
-#include "communication/policy/text/lone_ranks.hpp"
+#include "communication/policy/text/wrong_launcher.hpp"
 
 #include <charconv>
 #include <string_view>
@@ -6,15 +6,15 @@
 namespace taut {
 namespace {
 
-// Variables by which a launcher tells its processes how many they are and which one each is.
-struct LauncherVariables {
-  const char *launcher, *size, *rank, *remedy;
-  bool starts_daemons = false;  // of mpiexec, which sets its own variables for the processes of its daemons
+// Names of the variables in which a launcher tells a process the number of ranks and its rank.
+struct Launcher {
+  const char *name, *size_variable, *rank_variable, *remedy;
+  bool may_start_mpiexec = false;  // if the processes have variables of mpiexec too, these count
 };
 constexpr const char use_own_mpiexec[] =
     ", the program was built with another MPI; start it with the mpiexec of that MPI (taut doctor PROGRAM "
     "names it)";
-constexpr LauncherVariables known[] = {
+constexpr Launcher launchers[] = {
     {"Open MPI's", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", use_own_mpiexec},
     {"MPICH's or Intel MPI's", "PMI_SIZE", "PMI_RANK", use_own_mpiexec},
     {"srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID",
@@ -36,17 +36,17 @@ int number_of(std::span<const char* const> environment, std::string_view name) n
 
 }  // namespace
 
-std::string lone_ranks(std::span<const char* const> environment, int ranks_of_world) {
+std::string wrong_launcher_text(std::span<const char* const> environment, int ranks_of_world) {
   if (ranks_of_world != 1) return "";
-  bool by_mpiexec = false;
-  for (const LauncherVariables& one : known) {
-    const int started = number_of(environment, one.size);
-    if (started < 1 || (one.starts_daemons && by_mpiexec)) continue;
-    by_mpiexec = true;
-    if (started == 1 || number_of(environment, one.rank) != 0) continue;
+  bool has_mpiexec = false;
+  for (const Launcher& launcher : launchers) {
+    const int started = number_of(environment, launcher.size_variable);
+    if (started < 1 || (launcher.may_start_mpiexec && has_mpiexec)) continue;
+    has_mpiexec = true;
+    if (started == 1 || number_of(environment, launcher.rank_variable) != 0) continue;
     const std::string count = std::to_string(started);
     return "these are " + count + " programs of 1 rank, not a program of " + count + ": the launcher is " +
-           one.launcher + one.remedy;
+           launcher.name + launcher.remedy;
   }
   return "";
 }

@@ -1,4 +1,4 @@
-#include "communication/nccl/dropin/operation.hpp"
+#include "communication/nccl/dropin/program_call.hpp"
 
 #include "communication/nccl/dropin/coded_messages.hpp"
 
@@ -12,7 +12,7 @@ std::size_t value_bytes(int datatype) noexcept {
 }
 
 std::size_t bytes_of(const NcclCall& call, int ranks) noexcept {
-  const bool blocks = in_blocks(call.collective) || call.collective == Collective::gather ||
+  const bool blocks = counts_one_block(call.collective) || call.collective == Collective::gather ||
                       call.collective == Collective::scatter;
   return call.count * value_bytes(call.datatype) * (blocks ? static_cast<std::size_t>(ranks) : 1);
 }
@@ -28,41 +28,41 @@ int run(const Message& message, int) {
   return sends ? library().Send(buffer, count, type, peer, comm, stream)
                : library().Recv(buffer, count, type, peer, comm, stream);
 }
-int run(const DestroyOperator& end, int) {
+int run(const DestroyOperator& call, int) {
   static const auto destroy = reinterpret_cast<int (*)(int, ncclComm*)>(find_function("ncclRedOpDestroy"));
-  return destroy(end.op, end.comm);
+  return destroy(call.op, call.comm);
 }
 
 }  // namespace
 
-ncclComm* Operation::comm() const noexcept {
+ncclComm* ProgramCall::comm() const noexcept {
   return std::visit([](const auto& call) { return call.comm; }, arguments);
 }
 
-bool Operation::has_stream(void*& stream) const noexcept {
+bool ProgramCall::has_stream(void*& stream) const noexcept {
   if (const auto* const call = collective()) return stream = call->stream, true;
   if (message() != nullptr) stream = message()->stream;
   return message() != nullptr;
 }
 
-void Operation::set_stream(void* stream) noexcept {
+void ProgramCall::set_stream(void* stream) noexcept {
   if (auto* const call = std::get_if<NcclCall>(&arguments)) call->stream = stream;
   if (message() != nullptr) message()->stream = stream;
 }
 
-std::size_t Operation::bytes(int ranks) const noexcept {
+std::size_t ProgramCall::bytes(int ranks) const noexcept {
   return std::visit([&](const auto& call) { return bytes_of(call, ranks); }, arguments);
 }
 
-int run_uncounted(const Operation& operation, int ranks) {
-  return std::visit([&](const auto& call) { return run(call, ranks); }, operation.arguments);
+int run_uncounted(const ProgramCall& call, int ranks) {
+  return std::visit([&](const auto& arguments) { return run(arguments, ranks); }, call.arguments);
 }
 
-int run_by_nccl(const Operation& operation, int ranks) {
-  const int result = run_uncounted(operation, ranks);
-  const bool coded = operation.message() != nullptr && operation.message()->coded != nullptr;
+int run_by_nccl(const ProgramCall& call, int ranks) {
+  const int result = run_uncounted(call, ranks);
+  const bool coded = call.message() != nullptr && call.message()->coded != nullptr;
   if (result == success || result == in_progress)
-    count(operation.function, coded ? Service::by_taut : Service::by_nccl, operation.bytes(ranks));
+    count(call.function, coded ? Service::by_taut : Service::by_nccl, call.bytes(ranks));
   return result;
 }
 

@@ -1,4 +1,4 @@
-// An Operation is a call of an unchanged program that keeps its order among the calls on a communicator.
+// A ProgramCall is a call of an unchanged program that keeps its order among the calls on a communicator.
 #pragma once
 
 #include <cstddef>
@@ -21,20 +21,20 @@ struct Message {
   int peer;
   ncclComm* comm;
   void* stream;
-  std::shared_ptr<CodedMessage> coded = {};  // moves in place of the values; null: NCCL moves the values
+  std::shared_ptr<CodedMessage> coded = {};  // its frame moves in place of the values; null: the values move
 };
 
-// Arguments of ncclRedOpDestroy. Earlier calls may still need the operator.
+// Arguments of ncclRedOpDestroy. It keeps its order because earlier calls may still need the operator.
 struct DestroyOperator {
   int op;
   ncclComm* comm;
 };
 
-// A call of the program: the function of NCCL, and its arguments.
-struct Operation {
+// The function of NCCL that the program calls, and its arguments.
+struct ProgramCall {
   Function function;
   std::variant<NcclCall, Message, DestroyOperator> arguments;
-  bool served = false;  // by Taut: a collective call that the rules select
+  bool by_taut = false;  // a collective call that the rules select
 
   ncclComm* comm() const noexcept;
   // Returns true if the call has a stream, and then sets `stream`.
@@ -51,11 +51,11 @@ struct Operation {
 };
 
 // Makes the call by NCCL's own function. Returns NCCL's result. Throws Error if there is no NCCL.
-int run_uncounted(const Operation& operation, int ranks);
+int run_uncounted(const ProgramCall& call, int ranks);
 
 // Makes the call by NCCL's own function, and counts it: of a coded message, NCCL moves the frame. Returns
 // NCCL's result. Throws Error if there is no NCCL.
-int run_by_nccl(const Operation& operation, int ranks);
+int run_by_nccl(const ProgramCall& call, int ranks);
 
 // ncclGroupStart and ncclGroupEnd under the drop-in. Both return NCCL's results, and throw Error.
 int start_group();
@@ -66,7 +66,7 @@ int end_group();
 int simulate_group(int (*simulate_end)(void* estimate), void* estimate);
 
 // Makes a call, now or at the end of the group.
-int issue(const Operation& operation);
+int issue(const ProgramCall& call);
 
 // Notes `n` communicators that the program has created. Taut may serve their calls after the group.
 int note_created(ncclComm** comms, int n);
