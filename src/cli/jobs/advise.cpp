@@ -91,7 +91,7 @@ std::optional<int> ranks_a_node_of(const Arguments& arguments) {
 
 NodeMemory memory_of(const Arguments& arguments) {
   NodeMemory memory;
-  if (const auto rate = arguments.value("memory")) memory.traffic = rate_of("memory", *rate);
+  if (const auto rate = arguments.value("memory")) memory.bandwidth = rate_of("memory", *rate);
   return memory;
 }
 
