@@ -65,7 +65,7 @@ TEST(MessagesOfGpus, ChooseAmongCodecsWithKernels) {
     for (int turn = 0; turn < 3; ++turn) {
       const Message made = coder.encode(there.data(), values);
       ASSERT_EQ(made.fallback, Fallback::none) << policy;
-      EXPECT_TRUE(gpu::has_kernels(made.candidate->with(made.bound))) << policy;
+      EXPECT_TRUE(gpu::has_kernels(made.candidate->with_bound(made.bound))) << policy;
       EXPECT_EQ(coder.encode(values.slice().data, values).fallback,
                 Fallback::none);  // the same kind of message
     }
