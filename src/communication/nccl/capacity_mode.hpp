@@ -26,6 +26,10 @@ namespace taut::nccl {
 // and that do not depend on the values. Frames of a fixed size, which fit every slot, are decoded by the
 // owner of a block, who reduces the values in the order of the ranks.
 //
+// A sum with a residual (error feedback) has frames of a fixed size, and needs neither a ratio nor settle():
+// before values are encoded their residual is added to them, and what the frame leaves out becomes the new
+// one. The residual of a rank's own block, whose values do not travel as an operand, is that of the sum.
+//
 // By nodes, of equal size, NCCL reduces and shares values on a node, and frames go from each rank to the
 // ranks of the other nodes with the same local rank. A block that overflows holds the node's values until it
 // is repeated.
@@ -33,7 +37,11 @@ class CapacityMode {
  public:
   CapacityMode(const Library& nccl, const gpu::DeviceServices& services, NcclTransport& transport,
                ncclComm* comm) noexcept
-      : nccl_(nccl), services_(services), transport_(transport), comm_(comm) {}
+      : nccl_(nccl),
+        services_(services),
+        transport_(transport),
+        comm_(comm),
+        residual_results_(services, gpu::MemoryKind::pinned) {}
   CapacityMode(const CapacityMode&) = delete;
   // Prints a warning if results are missing that nobody has asked for.
   ~CapacityMode();
@@ -69,6 +77,7 @@ class CapacityMode {
     bool by_frames;    // reductions: frames are added, not decoded values
     double ratio;      // of its slots
     SlotTrial* trial;  // compares the call with exact sizes; null: it always travels in slots
+    Slice residual;    // of `in`; no memory: there is none
     bool by_nodes;
     Coding coding;
     std::shared_ptr<const Codec> codec;
@@ -80,12 +89,11 @@ class CapacityMode {
     Slice own = {};           // gets the decoded values of the own block; no memory: they go to `out`
     NodeWork before = {}, after = {};  // by nodes, work on the values of the node
     std::vector<Buffer> memory = {};   // of values, until the call is settled
-    // Results of decoding each block, and then each peer's operand: TAUT_Cuda_result in pinned memory.
-    Buffer results = {};
+    // Results of decoding each block, and then each peer's operand, in pinned memory.
+    TAUT_Cuda_result* results = nullptr;
+    Buffer result_memory = {};
 
-    std::span<TAUT_Cuda_result> all_results() const noexcept {
-      return {reinterpret_cast<TAUT_Cuda_result*>(results.data()), 2 * peers.size()};
-    }
+    std::span<TAUT_Cuda_result> all_results() const noexcept { return {results, 2 * peers.size()}; }
     std::span<TAUT_Cuda_result> block_results() const noexcept { return all_results().first(peers.size()); }
     std::span<TAUT_Cuda_result> operand_results() const noexcept { return all_results().last(peers.size()); }
   };
@@ -104,12 +112,23 @@ class CapacityMode {
   };
 
   std::optional<Call> plan_call(const NcclCall& call, const CollectiveCall& described, const Rules& rules);
+  std::optional<Call> plan_with_residual(const NcclCall& call, const CollectiveCall& described,
+                                         const Rules& rules);
+  Call new_call(const NcclCall& call, const CollectiveCall& described, const Policy& policy,
+                const Plan& plan);
+  PolicyState& state_of(const Policy& policy);
   void enqueue(Call planned, const NcclCall& call, const Nodes& nodes);
+  void enqueue(Call& call, bool of_root);
+  void find_device(Call& planned);
+  void place(Call& planned, const Nodes& nodes);
   SlotTimes serve_at_once(Call planned, const NcclCall& call, const CollectiveCall& described,
                           const Rules& rules, const Nodes& nodes, const SlotTimes& times);
   void abandon_from(std::size_t unsettled, void* stream);
+  bool serve_with_residual(const NcclCall& call, const CollectiveCall& described, const Rules& rules,
+                           const Nodes& nodes);
+  TAUT_Cuda_result* residual_results();
   bool kernels_access(const Call& planned, const CollectiveCall& described);
-  Buffer new_results(const Call& call) const;
+  void renew_results(Call& call) const;
   // Enqueues the blocks of a call, and what the node does with their values. `ratio` 0: slots that every
   // frame fits.
   void run(Call& call, std::span<const int> blocks, double ratio);
@@ -131,6 +150,8 @@ class CapacityMode {
   std::map<const Policy*, PolicyState> states_;
   std::map<std::pair<const Policy*, std::uint32_t>, SlotTrial> trials_;  // by policy and kind of call
   std::vector<Call> unsettled_;                                          // since the last settle()
+  std::shared_ptr<gpu::Device> residual_device_;                         // of the last call with a residual
+  gpu::MemoryBlock residual_results_;  // of the decoders of all calls with a residual
 };
 
 }  // namespace taut::nccl

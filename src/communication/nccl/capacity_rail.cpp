@@ -41,6 +41,7 @@ void CapacityMode::Rail::allreduce() {
     call_.after.blocks.push_back({part(values, i), part(values, i), i, me_});
   }
   call_.in = call_.out = mine;
+  call_.residual = part(call_.residual, me_);
 }
 
 // Before: the blocks of all ranks of the rail are summed over the node. The rail adds the sums of the nodes.
@@ -52,6 +53,7 @@ void CapacityMode::Rail::reduce_scatter() {
     for (int i = 0; i < size_; ++i)
       call_.before.blocks.push_back({chunk(call_.in, static_cast<int>(n), i), block(sums, n, N), me_, i});
   call_.in = sums;
+  call_.residual = {call_.residual.part(0, sums.count)};
 }
 
 // The rail gathers the blocks of its ranks. After: the ranks of a node exchange them. A rank that keeps its

@@ -8,7 +8,8 @@ namespace taut::nccl {
 
 // A rail is the ranks with one local rank, one rank on each node. Frames travel along rails. Values travel on
 // a node, by NCCL, before (`Call::before`) and after that (`Call::after`). As in hierarchical.cpp, a rail has
-// one part of the message, or the blocks of its ranks. All nodes have the same number of ranks.
+// one part of the message and of its residual, or the blocks of its ranks. All nodes have the same number of
+// ranks.
 class CapacityMode::Rail {
  public:
   Rail(Call& call, const Nodes& nodes, int rank) noexcept
