@@ -62,9 +62,9 @@ TAUT_NCCL_API int TAUT_Nccl_comm_set_capacity(struct ncclComm* comm, double rati
 
 /* Completes the calls since the last settle: waits until they are done, and repeats the blocks that did not
  * fit, on all ranks. Their results count when this function has returned TAUT_SUCCESS; until then their
- * buffers must stay as they are. If there were no such calls, the ranks only exchange one byte; every rank
- * must still call it. `repeated` (may be NULL) is set to the number of blocks that were repeated: if it often
- * is above 0, choose a smaller ratio. */
+ * buffers must stay as they are, and each call keeps some bytes. If there were no such calls, the ranks only
+ * exchange one byte; every rank must still call it. `repeated` (may be NULL) is set to the number of blocks
+ * that were repeated: if it often is above 0, choose a smaller ratio. */
 TAUT_NCCL_API int TAUT_Nccl_comm_settle(struct ncclComm* comm, size_t* repeated, void* stream);
 
 /* Statistics of this rank on a communicator. */
@@ -82,7 +82,7 @@ typedef struct TAUT_Nccl_stats {
 TAUT_NCCL_API int TAUT_Nccl_comm_get_stats(struct ncclComm* comm, TAUT_Nccl_stats* stats);
 
 /* Frees what Taut has for a communicator; to be called before ncclCommDestroy. Calls of this communicator
- * must be settled. */
+ * must be settled, and those with a residual done, here and when a policy is set. */
 TAUT_NCCL_API int TAUT_Nccl_comm_release(struct ncclComm* comm);
 
 /* ---- Collectives ---- */
@@ -101,6 +101,34 @@ TAUT_NCCL_API int TAUT_Nccl_Reduce(const void* sendbuff, void* recvbuff, size_t 
 /* Sends block r of each rank's values to rank r, `count` values for each; needs two buffers. */
 TAUT_NCCL_API int TAUT_Nccl_AlltoAll(const void* sendbuff, void* recvbuff, size_t count, int datatype,
                                      struct ncclComm* comm, void* stream);
+
+/* ---- Sums with a residual (error feedback) ----
+ *
+ * For sums that a program repeats, as those of gradients in each step. Frames have a fixed size: the policy
+ * is rate:B,codec=zfp (float32, float64; B of 7 or more) or block:B (float32, float16, bfloat16). The error
+ * of one result has no bound. What the frames of a call leave out stays in `residual` and is part of the next
+ * call: the sum of the results of all calls differs from the exact one, but for rounding, by no more than the
+ * residuals of all ranks together. While these stay small, the mean error falls as 1 / calls. All ranks of
+ * an AllReduce get the same bits.
+ *
+ * - `residual` is memory of the communicator's GPU: as many elements as sendbuff has, double for float64,
+ *   else float. The program sets it to 0 before the first call, and passes it as it is to the next call with
+ *   the same count, type, op, policy and communicator. Taut keeps nothing of it. After an error set it to 0.
+ * - `op` is ncclSum or ncclAvg.
+ * - The call only enqueues work and returns at once. It needs no capacity and no settle. If a rank's frame
+ *   cannot be decoded, because counts or types differ, a later call with a residual is an error.
+ * - NaN, infinities and sums that exceed the type come out as they would without a residual, and set their
+ *   residuals to 0. A residual makes no infinity: the result then is the greatest number of the type.
+ * - By nodes, sums on a node are NCCL's: what it rounds there is in no residual.
+ * - Calls that the policy leaves to NCCL, small ones for example, leave the residual as it is. */
+
+/* Sums or means whose errors are made up for by later calls. */
+TAUT_NCCL_API int TAUT_Nccl_AllReduce_with_residual(const void* sendbuff, void* recvbuff, size_t count,
+                                                    int datatype, int op, void* residual,
+                                                    struct ncclComm* comm, void* stream);
+TAUT_NCCL_API int TAUT_Nccl_ReduceScatter_with_residual(const void* sendbuff, void* recvbuff,
+                                                        size_t recvcount, int datatype, int op,
+                                                        void* residual, struct ncclComm* comm, void* stream);
 
 /* ---- Messages between two ranks ----
  *

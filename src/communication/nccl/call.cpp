@@ -56,6 +56,22 @@ void check_arguments(const NcclCall& call, int rank, int ranks) {
     throw Error(Status::invalid_argument, "recvbuff is sendbuff: an alltoall needs two buffers");
 }
 
+void check_residual(const NcclCall& call) {
+  const DType type = dtype_of_nccl(call.datatype);
+  if (type == DType{} || info_of(type).family != Family::real)
+    throw Error(Status::invalid_type,
+                "datatype of a sum with a residual is none of float32, float64, float16 and bfloat16");
+  if (call.op != op_sum && call.op != op_avg)
+    throw Error(Status::invalid_argument, "op of a call with a residual is neither ncclSum nor ncclAvg");
+  if (call.count == 0) return;
+  if (call.residual == nullptr)
+    throw Error(Status::invalid_argument,
+                "residual is NULL: pass memory that was set to 0 before the first call");
+  expect_on_gpu("residual", call.residual);
+  if (reinterpret_cast<std::uintptr_t>(call.residual) % size_of(residual_type(type)) != 0)
+    throw Error(Status::invalid_argument, "residual is not aligned to its type");
+}
+
 std::optional<CollectiveCall> describe(const NcclCall& call, int rank, int ranks) {
   const DType type = dtype_of_nccl(call.datatype);
   const auto op = reduces(call.collective) ? reduction_of(call.op) : Reduction::sum;
@@ -75,7 +91,7 @@ std::optional<CollectiveCall> describe(const NcclCall& call, int rank, int ranks
 }
 
 int call_nccl(const Library& nccl, const NcclCall& call, int ranks) {
-  const auto& [collective, from, to, count, type, op, root, comm, stream] = call;
+  const auto& [collective, from, to, count, type, op, root, comm, stream, residual] = call;
   switch (collective) {
     case Collective::allreduce: return nccl.AllReduce(from, to, count, type, op, comm, stream);
     case Collective::reduce_scatter: return nccl.ReduceScatter(from, to, count, type, op, comm, stream);

@@ -19,6 +19,7 @@ struct NcclCall {
   int root;
   ncclComm* comm;
   void* stream;
+  void* residual = nullptr;  // of a sum with error feedback: what earlier calls have left out
 };
 
 // Returns true if `count` is that of one block, and the call has a block for each rank.
@@ -30,6 +31,12 @@ constexpr bool counts_one_block(Collective collective) noexcept {
 // Throws Error that names the argument if the call cannot be served by Taut on this rank, whatever the others
 // pass: memory that is not a GPU's, a root that is no rank.
 void check_arguments(const NcclCall& call, int rank, int ranks);
+
+// Returns the type of the residual of values of a real type.
+constexpr DType residual_type(DType type) noexcept { return type == DType::f64 ? DType::f64 : DType::f32; }
+
+// Throws Error that names the argument if the call cannot have a residual.
+void check_residual(const NcclCall& call);
 
 // Returns the call as Taut serves it; nothing for types and operators that Taut leaves to NCCL.
 std::optional<CollectiveCall> describe(const NcclCall& call, int rank, int ranks);

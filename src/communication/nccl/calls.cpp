@@ -55,6 +55,13 @@ int serve(const NcclCall& call) noexcept {
   return guard([&] { state_of(call.comm)->serve(call); });
 }
 
+int serve_with_residual(const NcclCall& call) noexcept {
+  return guard([&] {
+    check_residual(call);
+    state_of(call.comm)->serve(call);
+  });
+}
+
 // ---- Messages and groups
 
 thread_local int group_depth = 0;
@@ -174,6 +181,19 @@ int TAUT_Nccl_Reduce(const void* sendbuff, void* recvbuff, size_t count, int dat
 int TAUT_Nccl_AlltoAll(const void* sendbuff, void* recvbuff, size_t count, int datatype, ncclComm* comm,
                        void* stream) {
   return serve({Collective::alltoall, sendbuff, recvbuff, count, datatype, 0, 0, comm, stream});
+}
+
+int TAUT_Nccl_AllReduce_with_residual(const void* sendbuff, void* recvbuff, size_t count, int datatype,
+                                      int op, void* residual, ncclComm* comm, void* stream) {
+  return serve_with_residual(
+      {Collective::allreduce, sendbuff, recvbuff, count, datatype, op, 0, comm, stream, residual});
+}
+
+int TAUT_Nccl_ReduceScatter_with_residual(const void* sendbuff, void* recvbuff, size_t recvcount,
+                                          int datatype, int op, void* residual, ncclComm* comm,
+                                          void* stream) {
+  return serve_with_residual(
+      {Collective::reduce_scatter, sendbuff, recvbuff, recvcount, datatype, op, 0, comm, stream, residual});
 }
 
 int TAUT_Nccl_Send(const void* sendbuff, size_t count, int datatype, int peer, ncclComm* comm, void* stream) {

@@ -30,6 +30,17 @@ std::vector<int> all_ranks(int ranks) {
   return all;
 }
 
+// Returns true if NCCL serves a call with a residual though its policy may have frames of a fixed size.
+bool is_left_to_nccl(const Plan& plan) noexcept {
+  switch (plan.fallback) {
+    case Fallback::off:
+    case Fallback::small:
+    case Fallback::communicator: return true;
+    case Fallback::no_gain: return gpu::has_kernels(plan.candidates[0]);
+    default: return false;
+  }
+}
+
 // Returns true if the values that this rank owns in a data movement are already where its results go.
 bool is_own_in_place(const NcclCall& call, const CollectiveCall& described, int rank) noexcept {
   if (reduces(call.collective)) return false;
@@ -62,40 +73,77 @@ std::optional<CapacityMode::SlotCall> CapacityMode::plan_call(const NcclCall& ca
     return {};
   const double ratio = ratio_ != 0 ? ratio_ : policy->slots;
   if (ratio == 0) return {};
-  PolicyState& state = states_.try_emplace(policy, *policy, options().kernels).first->second;
+  PolicyState& state = state_of(*policy);
   const Plan plan =
       make_plan(*policy, described, policy->coding.bound, state.candidates, {.on_devices = true});
   if (plan.fallback != Fallback::none || (plan.by_nodes && !described.equal_nodes())) return {};
-  const Coding coding = plan.candidates[0].with_bound(plan.bound);
-  if (!gpu::has_kernels(coding)) return {};
-  const gpu::DeviceCodec& kernels = gpu::kernels_of(services_, coding);
-  const std::shared_ptr<const Codec> codec = state.codecs.find_or_make(coding, plan.bound);
-  const bool by_frames = plan.arithmetic == Arithmetic::frames && kernels.sum != nullptr && !described.mean;
-  const bool fixed = codec->contract().fixed_size;
-  if (reduces(described.collective) && !by_frames && !fixed) return {};
-  if (kernels.together == nullptr || !kernels.together(coding)) return {};
+  if (!gpu::has_kernels(plan.candidates[0])) return {};
+  SlotCall planned = new_call(call, described, *policy, plan);
+  const gpu::DeviceCodec& kernels = gpu::kernels_of(services_, planned.coding);
+  planned.by_frames = plan.arithmetic == Arithmetic::frames && kernels.sum != nullptr && !described.mean;
+  const bool fixed = planned.codec->contract().fixed_size;
+  if (reduces(described.collective) && !planned.by_frames && !fixed) return {};
+  if (kernels.together == nullptr || !kernels.together(planned.coding)) return {};
   const bool compared = ratio_ == 0 && policy->only_if_profitable();
   if (compared && !fixed && ratio < plan.min_ratio) return {};
+  planned.ratio = ratio;
+  planned.trial = compared ? &trials_[{policy, described.kind()}] : nullptr;
+  return planned;
+}
+
+// Returns a sum with its residual; nothing if NCCL serves it, on all ranks. Throws Error, on all ranks, if no
+// frames of a fixed size serve it.
+std::optional<CapacityMode::SlotCall> CapacityMode::plan_with_residual(const NcclCall& call,
+                                                                       const CollectiveCall& described,
+                                                                       const Rules& rules) {
+  const Policy* const policy = match(rules, described);
+  if (policy == nullptr || policy->off) return {};
+  const Bound bound = policy->coding.bound;
+  if (!is_relative(bound)) {
+    Plan plan = make_plan(*policy, described, bound, state_of(*policy).candidates, {.on_devices = true});
+    if (is_left_to_nccl(plan)) return {};
+    plan.by_nodes = plan.by_nodes && described.equal_nodes();
+    if (plan.fallback == Fallback::none && gpu::has_kernels(plan.candidates[0])) {
+      SlotCall planned = new_call(call, described, *policy, plan);
+      planned.residual = {{call.residual, planned.in.count, residual_type(planned.in.type)}};
+      if (planned.codec->contract().fixed_size) return planned;
+    }
+  }
+  throw Error(
+      Status::invalid_policy,
+      std::string("residual needs frames of a fixed size for ") + info_of(described.data.in.type).name +
+          ": set the policy rate:8,codec=zfp (float32, float64; 7 or more) or block:8 (float32, float16, "
+          "bfloat16; 8, 6 or 4), without bits=exact and dims=");
+}
+
+CapacityMode::SlotCall CapacityMode::new_call(const NcclCall& call, const CollectiveCall& described,
+                                              const Policy& policy, const Plan& plan) {
+  const Coding coding = plan.candidates[0].with_bound(plan.bound);
   const bool sends = described.data.in.count != 0;  // all ranks but those that receive a broadcast
   return SlotCall{.collective = call.collective,
                   .in = sends ? ConstSlice(described.data.in) : ConstSlice(described.data.out),
                   .out = described.data.out,
                   .root = call.root,
-                  .keeps_own = !policy->same_bits && is_own_in_place(call, described, transport_.rank()),
+                  .keeps_own = !policy.same_bits && is_own_in_place(call, described, transport_.rank()),
                   .stream = call.stream,
                   .op = described.op,
                   .mean = described.mean,
-                  .by_frames = by_frames,
-                  .ratio = ratio,
-                  .trial = compared ? &trials_[{policy, described.kind()}] : nullptr,
+                  .by_frames = false,
+                  .ratio = 1,
+                  .trial = nullptr,
+                  .residual = {},
                   .by_nodes = plan.by_nodes,
                   .coding = coding,
-                  .codec = codec,
+                  .codec = state_of(policy).codecs.find_or_make(coding, plan.bound),
                   .device = nullptr,
                   .ranks = described.ranks,
                   .peers = all_ranks(described.ranks),
                   .my_index = transport_.rank(),
                   .first_block = 0};
+}
+
+PolicyState& CapacityMode::state_of(const Policy& policy) {
+  return states_.try_emplace(&policy, policy, options().kernels).first->second;
 }
 
 template <class Work>
@@ -110,6 +158,7 @@ auto CapacityMode::or_abort_node(const Work& work) {
 
 bool CapacityMode::serve(const NcclCall& call, const CollectiveCall& described, const Rules& rules,
                          const Nodes& nodes, const std::function<bool()>& exact) {
+  if (call.residual != nullptr) return serve_with_residual(call, described, rules, nodes);
   std::optional<SlotCall> planned = plan_call(call, described, rules);
   if (!planned) return exact();
   if (ratio_ != 0) return enqueue(std::move(*planned), call, nodes), true;
@@ -176,31 +225,79 @@ bool CapacityMode::kernels_access(const SlotCall& planned, const CollectiveCall&
 
 // Enqueues a call in slots.
 void CapacityMode::enqueue(SlotCall planned, const NcclCall& call, const Nodes& nodes) {
-  devices_.set_stream(call.stream);
-  planned.device = devices_.holding(planned.in.data, planned.out.data);
-  if (planned.device == nullptr || !gpu::suits_kernels(planned.in) || !gpu::suits_kernels(planned.out))
-    throw Error(Status::invalid_argument, "sendbuff and recvbuff are not aligned values on one GPU");
+  find_device(planned);
   or_abort_node([&] {
-    if (planned.by_nodes) {
-      transport_.open_node();
-      Rail(planned, nodes, transport_.rank()).convert();
-    }
-    planned.results = new_results(planned);
-    ++calls_;
-    SlotCall& kept = unsettled_.emplace_back(std::move(planned));
-    Run(*this, kept, {}, kept.ratio).do_on_node(kept.before);
-    const bool of_root = call.collective == Collective::bcast;
-    run(kept, of_root ? std::vector{kept.root} : all_ranks(static_cast<int>(kept.peers.size())), kept.ratio);
+    place(planned, nodes);
+    renew_results(planned);
+    enqueue(unsettled_.emplace_back(std::move(planned)), call.collective == Collective::bcast);
   });
 }
 
-// Returns memory for the result of each block and operand. Results that no decoder writes count as success:
-// this rank does not get these values.
-Buffer CapacityMode::new_results(const SlotCall& call) const {
-  const std::size_t n = 2 * call.peers.size();
-  Buffer results = call.device->pinned().scratch(n * sizeof(TAUT_Cuda_result));
-  std::uninitialized_fill_n(reinterpret_cast<TAUT_Cuda_result*>(results.data()), n, TAUT_Cuda_result{});
+// Finds the GPU of a call's values. Throws Error if there is none, or if its kernels cannot access them.
+void CapacityMode::find_device(SlotCall& planned) {
+  devices_.set_stream(planned.stream);
+  planned.device = devices_.holding(planned.in.data, planned.out.data);
+  if (planned.device == nullptr || !gpu::suits_kernels(planned.in) || !gpu::suits_kernels(planned.out))
+    throw Error(Status::invalid_argument, "sendbuff and recvbuff are not aligned values on one GPU");
+}
+
+void CapacityMode::place(SlotCall& planned, const Nodes& nodes) {
+  if (!planned.by_nodes) return;
+  transport_.open_node();
+  Rail(planned, nodes, transport_.rank()).convert();
+}
+
+// Enqueues all work of a call. `of_root`: it has one block.
+void CapacityMode::enqueue(SlotCall& call, bool of_root) {
+  ++calls_;
+  Run(*this, call, {}, call.ratio).do_on_node(call.before);
+  run(call, of_root ? std::vector{call.root} : all_ranks(static_cast<int>(call.peers.size())), call.ratio);
+}
+
+// Serves a sum with a residual, of which nothing is kept. Memory of the last call's stream is kept until its
+// work is done. Returns false if NCCL serves it.
+bool CapacityMode::serve_with_residual(const NcclCall& call, const CollectiveCall& described,
+                                       const Rules& rules, const Nodes& nodes) {
+  std::optional<SlotCall> planned = plan_with_residual(call, described, rules);
+  if (!planned) return run_plain(nccl_, call, transport_.size()), false;
+  find_device(*planned);
+  if (devices_.holding(planned->in.data, call.residual) != planned->device)
+    throw Error(Status::invalid_argument, "residual is on another GPU than sendbuff and recvbuff");
+  or_abort_node([&] {
+    planned->results = residual_results();
+    place(*planned, nodes);
+    if (residual_device_ != nullptr && residual_device_ != planned->device)
+      gpu::free_after(services_, residual_device_->stream(), residual_device_);
+    residual_device_ = planned->device;
+    enqueue(*planned, false);
+  });
+  return true;
+}
+
+// Returns the results of all decoders of calls with a residual. Throws Error if one has failed so far.
+TAUT_Cuda_result* CapacityMode::residual_results() {
+  const std::size_t n = 2 * static_cast<std::size_t>(transport_.size());
+  const bool first = residual_results_.data() == nullptr;
+  std::byte* const memory = residual_results_.reserve(n * sizeof(TAUT_Cuda_result));
+  auto* const results = reinterpret_cast<TAUT_Cuda_result*>(memory);
+  if (first) std::uninitialized_fill_n(results, n, TAUT_Cuda_result{});
+  for (const TAUT_Cuda_result& result : std::span(results, n))
+    if (const std::uint32_t status = __atomic_load_n(&result.status, __ATOMIC_RELAXED); status != 0) {
+      std::fill_n(results, n, TAUT_Cuda_result{});
+      throw Error(static_cast<Status>(status),
+                  "a frame of an earlier call with a residual could not be decoded: pass the same count and "
+                  "datatype on all ranks, and set the residuals to 0");
+    }
   return results;
+}
+
+// Gives a call a result for each block and operand. Those that no decoder writes count as success: this rank
+// does not get them.
+void CapacityMode::renew_results(SlotCall& call) const {
+  const std::size_t n = 2 * call.peers.size();
+  call.result_memory = call.device->pinned().scratch(n * sizeof(TAUT_Cuda_result));
+  call.results = reinterpret_cast<TAUT_Cuda_result*>(call.result_memory.data());
+  std::uninitialized_fill_n(call.results, n, TAUT_Cuda_result{});
 }
 
 void CapacityMode::run(SlotCall& call, std::span<const int> blocks, double ratio) {
@@ -282,7 +379,7 @@ CapacityMode::Settled CapacityMode::settle_now(void* stream, const SlotTimes& ti
     std::vector<int> blocks;
     for (std::size_t b = 0; b < call.peers.size(); ++b)
       if (of_call[call.first_block + b]) blocks.push_back(static_cast<int>(b));
-    call.results = new_results(call);
+    renew_results(call);
     run(call, blocks, 0);
   }
   if (outcome.repeated > 0) {

@@ -26,6 +26,10 @@ namespace taut::nccl {
 // be added and that do not depend on the values. Frames of a fixed size, which fit every slot, need not be
 // added: the owner of a block decodes them and reduces the values in the order of the ranks.
 //
+// A sum with a residual (error feedback) has frames of a fixed size, and needs neither a ratio nor settle():
+// before values are encoded their residual is added to them, and what the frame leaves out becomes the new
+// one. The residual of a rank's own block, whose values do not travel as an operand, is that of the sum.
+//
 // By nodes, of equal size, NCCL reduces and shares values on a node, and frames go from each rank to the
 // ranks of the other nodes with the same local rank. A block that overflows holds the node's values until it
 // is repeated.
@@ -33,7 +37,11 @@ class CapacityMode {
  public:
   CapacityMode(const Library& nccl, const gpu::DeviceServices& services, NcclTransport& transport,
                ncclComm* comm) noexcept
-      : nccl_(nccl), services_(services), transport_(transport), comm_(comm) {}
+      : nccl_(nccl),
+        services_(services),
+        transport_(transport),
+        comm_(comm),
+        residual_results_(services, gpu::MemoryKind::pinned) {}
   CapacityMode(const CapacityMode&) = delete;
   // Prints a warning if results are missing that nobody has asked for.
   ~CapacityMode();
@@ -69,6 +77,7 @@ class CapacityMode {
     bool by_frames;    // reductions: frames are added, not decoded values
     double ratio;      // bytes of values over bytes of their slot
     SlotTrial* trial;  // compares the call with exact sizes; null: it always travels in slots
+    Slice residual;    // of `in`; no memory: there is none
     bool by_nodes;
     Coding coding;
     std::shared_ptr<const Codec> codec;
@@ -80,12 +89,11 @@ class CapacityMode {
     Slice own_output = {};             // gets the values of this rank's decoded block; no memory: `out` does
     NodeWork before = {}, after = {};  // by nodes: work on the node before and after frames travel
     std::vector<Buffer> memory = {};   // of values, until the call is settled
-    // Results of decoding each block, and then each peer's operand: TAUT_Cuda_result in pinned memory.
-    Buffer results = {};
+    // Results of decoding each block, and then each peer's operand, in pinned memory.
+    TAUT_Cuda_result* results = nullptr;
+    Buffer result_memory = {};
 
-    std::span<TAUT_Cuda_result> all_results() const noexcept {
-      return {reinterpret_cast<TAUT_Cuda_result*>(results.data()), 2 * peers.size()};
-    }
+    std::span<TAUT_Cuda_result> all_results() const noexcept { return {results, 2 * peers.size()}; }
     std::span<TAUT_Cuda_result> block_results() const noexcept { return all_results().first(peers.size()); }
     std::span<TAUT_Cuda_result> operand_results() const noexcept { return all_results().last(peers.size()); }
   };
@@ -106,17 +114,28 @@ class CapacityMode {
 
   std::optional<SlotCall> plan_call(const NcclCall& call, const CollectiveCall& described,
                                     const Rules& rules);
+  std::optional<SlotCall> plan_with_residual(const NcclCall& call, const CollectiveCall& described,
+                                             const Rules& rules);
+  SlotCall new_call(const NcclCall& call, const CollectiveCall& described, const Policy& policy,
+                    const Plan& plan);
+  PolicyState& state_of(const Policy& policy);
   void enqueue(SlotCall planned, const NcclCall& call, const Nodes& nodes);
+  void enqueue(SlotCall& call, bool of_root);
+  void find_device(SlotCall& planned);
+  void place(SlotCall& planned, const Nodes& nodes);
   SlotTimes serve_and_settle(SlotCall planned, const NcclCall& call, const CollectiveCall& described,
                              const Rules& rules, const Nodes& nodes, const SlotTimes& times);
   void abandon_from(std::size_t unsettled, void* stream);
+  bool serve_with_residual(const NcclCall& call, const CollectiveCall& described, const Rules& rules,
+                           const Nodes& nodes);
+  TAUT_Cuda_result* residual_results();
   bool kernels_access(const SlotCall& planned, const CollectiveCall& described);
-  Buffer new_results(const SlotCall& call) const;
-  // Enqueues some blocks of a call, and the work on the node that follows. `ratio`: of the slots; 0: slots
-  // that every frame fits.
+  void renew_results(SlotCall& call) const;
+  // Enqueues the blocks of a call, and what the node does with their values. `ratio` 0: slots that every
+  // frame fits.
   void run(SlotCall& call, std::span<const int> blocks, double ratio);
   void exchange_frames(Run& run, const SlotCall& call);
-  // Returns work(). If it throws, ends the node's communicator, whose kernels would wait for other ranks.
+  // Returns work(). If it throws, kernels on the node's values do not wait for other ranks.
   template <class Work>
   auto or_abort_node(const Work& work);
   std::vector<char> failed_somewhere(SlotTimes& times);
@@ -133,6 +152,8 @@ class CapacityMode {
   std::map<const Policy*, PolicyState> states_;
   std::map<std::pair<const Policy*, std::uint32_t>, SlotTrial> trials_;  // by policy and kind of call
   std::vector<SlotCall> unsettled_;                                      // since the last settle()
+  std::shared_ptr<gpu::Device> residual_device_;                         // of the last call with a residual
+  gpu::MemoryBlock residual_results_;  // of the decoders of all calls with a residual
 };
 
 }  // namespace taut::nccl

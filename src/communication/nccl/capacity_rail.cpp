@@ -41,6 +41,7 @@ void CapacityMode::Rail::allreduce() {
     call_.after.blocks.push_back({part(values, i), part(values, i), i, local_rank_});
   }
   call_.in = call_.out = mine;
+  call_.residual = part(call_.residual, me_);
 }
 
 // Work before: the blocks of all ranks of the rail are summed over the node. The rail adds the sums of the
@@ -54,6 +55,7 @@ void CapacityMode::Rail::reduce_scatter() {
       call_.before.blocks.push_back(
           {block_of(call_.in, static_cast<int>(n), i), block(sums, n, N), local_rank_, i});
   call_.in = sums;
+  call_.residual = {call_.residual.part(0, sums.count)};
 }
 
 // The rail gathers the blocks of its ranks. Work after: the ranks of a node exchange these blocks. A rank

@@ -8,8 +8,8 @@ namespace taut::nccl {
 
 // A rail is the ranks with one local rank, one rank on each node. Frames travel along rails. Before that
 // (`SlotCall::before`) and after (`SlotCall::after`), NCCL moves values among the ranks of a node. As in
-// hierarchical.cpp, a rail has one part of the message, or the blocks of its ranks. All nodes have the same
-// number of ranks.
+// hierarchical.cpp, a rail has one part of the message and of its residual, or the blocks of its ranks. All
+// nodes have the same number of ranks.
 class CapacityMode::Rail {
  public:
   Rail(SlotCall& call, const Nodes& nodes, int rank) noexcept

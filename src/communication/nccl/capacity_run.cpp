@@ -202,21 +202,26 @@ void CapacityMode::Run::reduce() {
 // Sends each peer the frame of this rank's values of that peer's block. Returns, by peer, the frames received
 // for this rank's block; null for this rank.
 std::vector<std::byte*> CapacityMode::Run::exchange_operands() {
+  const Slice sums = keeps_residual() ? add_residual() : Slice{};
+  const ConstSlice from = keeps_residual() ? ConstSlice(sums) : call_.in;
   std::vector<int> others;
+  std::vector<ConstSlice> values;
   std::vector<std::byte*> sent, received(static_cast<std::size_t>(peer_count_));
   for (int r = 0; r < peer_count_; ++r) {
     if (r == my_index_) continue;
     others.push_back(r);
+    values.push_back(block(from, static_cast<std::size_t>(r), static_cast<std::size_t>(peer_count_)));
     sent.push_back(allocate(slot_bytes(r, 1)));
     received[static_cast<std::size_t>(r)] = allocate(slot_bytes(my_index_, 1));
   }
-  encode(others, sent);
+  encode(values, sent);
   exchange([&] {
     for (std::size_t i = 0; i < others.size(); ++i) {
       send(sent[i], slot_bytes(others[i], 1), others[i]);
       receive(received[static_cast<std::size_t>(others[i])], slot_bytes(my_index_, 1), others[i]);
     }
   });
+  if (keeps_residual()) subtract_sent(sums, others, sent);
   return received;
 }
 
@@ -234,6 +239,7 @@ void CapacityMode::Run::combine(const std::vector<std::byte*>& frames) {
   enqueue([&](void* stream) {
     return mode_.services_.copy_on(operands + me * own.bytes(), input(my_index_).data, own.bytes(), stream);
   });
+  if (keeps_residual()) return sum_with_residual(operands, P, own, own_range(), call_.mean ? call_.ranks : 1);
   enqueue([&](void* stream) {
     return mode_.services_.reduce_widely(operands, P, own.data, own.count, static_cast<int>(own.type),
                                          static_cast<int>(call_.op), 1, stream);
@@ -248,10 +254,64 @@ void CapacityMode::Run::reduce_values() {
     encode(std::span(&own, 1), std::span(&own_frame_, 1));
     share();
   }
+  if (keeps_residual()) return subtract(output(my_index_), own_range());
   if (!call_.mean) return;
   enqueue([&](void* stream) {
     return mode_.services_.divide_values(call_.out.data, call_.out.count, static_cast<int>(call_.out.type),
                                          call_.ranks, stream);
+  });
+}
+
+// ---- Error feedback. The residual of a range of the values is the sum to be encoded, until what a decoder
+// makes of its frame is subtracted.
+
+Range CapacityMode::Run::own_range() const noexcept {
+  return part_range(call_.in.count, static_cast<std::size_t>(my_index_),
+                    static_cast<std::size_t>(peer_count_));
+}
+
+// Returns the values before and behind the own block.
+std::array<Range, 2> CapacityMode::Run::ranges_of_others() const noexcept {
+  const Range own = own_range();
+  const std::size_t end = own.first + own.count;
+  return {Range{0, own.first}, Range{end, call_.in.count - end}};
+}
+
+// Returns the values of other ranks' blocks with their residuals added.
+Slice CapacityMode::Run::add_residual() {
+  const Slice sums{{allocate(call_.in.bytes()), call_.in.count, call_.in.type}};
+  for (const Range range : ranges_of_others())
+    sum_with_residual(call_.in.part(range.first, range.count).data, 1, {sums.part(range.first, range.count)},
+                      range, 1);
+  return sums;
+}
+
+// Subtracts what other ranks decode from the sums that this rank has sent. Their memory is used for that.
+void CapacityMode::Run::subtract_sent(Slice sums, std::span<const int> others,
+                                      std::span<std::byte* const> frames) {
+  std::vector<gpu::DeviceFrameItem> items;
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    const auto r = static_cast<std::size_t>(others[i]);
+    const Slice values = block(sums, r, static_cast<std::size_t>(peer_count_));
+    items.push_back({values.data, values.count, frames[i], slot_bytes(others[i], 1), unread_result()});
+  }
+  decode(items);
+  for (const Range range : ranges_of_others()) subtract(Slice{sums.part(range.first, range.count)}, range);
+}
+
+// Enqueues result <- (operand 0 + operand 1 + ...) / divisor + residual of the range.
+void CapacityMode::Run::sum_with_residual(const void* operands, std::size_t n, Slice result, Range range,
+                                          int divisor) {
+  enqueue([&](void* stream) {
+    return mode_.services_.sum_with_residual(operands, n, result.data, residual(range), range.count,
+                                             static_cast<int>(result.type), divisor, stream);
+  });
+}
+
+void CapacityMode::Run::subtract(ConstSlice decoded, Range range) {
+  enqueue([&](void* stream) {
+    return mode_.services_.subtract_from_residual(residual(range), decoded.data, range.count,
+                                                  static_cast<int>(decoded.type), stream);
   });
 }
 

@@ -2,6 +2,8 @@
 // blocks.
 #pragma once
 
+#include <array>
+
 #include "communication/nccl/capacity_mode.hpp"
 
 namespace taut::nccl {
@@ -19,7 +21,7 @@ class CapacityMode::Run {
   void decode_own();  // owners decode their block
   // Enqueues the whole call, not one step. Frames have a fixed size. As in the algorithm rank_order, the
   // owner of a block decodes the frames of the other ranks and reduces all values, from rank 0 on, in a wider
-  // type.
+  // type. A mean with a residual is divided there, so that the residual is that of the mean.
   void reduce_values();
   // Enqueues work on the values of the node, if there is any.
   void do_on_node(const NodeWork& work);
@@ -50,6 +52,14 @@ class CapacityMode::Run {
   void encode(std::span<const ConstSlice> values, std::span<std::byte* const> frames);
   void decode(std::span<const int> blocks, std::span<std::byte* const> frames);
   void decode(std::span<const gpu::DeviceFrameItem> items);
+  bool keeps_residual() const noexcept { return call_.residual.data != nullptr; }
+  void* residual(Range range) const noexcept { return call_.residual.part(range.first, range.count).data; }
+  Range own_range() const noexcept;
+  std::array<Range, 2> ranges_of_others() const noexcept;
+  Slice add_residual();
+  void subtract_sent(Slice sums, std::span<const int> others, std::span<std::byte* const> frames);
+  void sum_with_residual(const void* operands, std::size_t n, Slice result, Range range, int divisor);
+  void subtract(ConstSlice decoded, Range range);
   std::vector<std::byte*> exchange_operands();
   void combine(const std::vector<std::byte*>& frames);
   void add_up(std::vector<const void*> frames);

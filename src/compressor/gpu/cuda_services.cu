@@ -144,6 +144,8 @@ extern "C" const taut::gpu::DeviceServices* TAUT_Cuda_services(void) {
                                            .codec = device_codec,
                                            .reduce_values = reduce_values,
                                            .reduce_widely = reduce_widely,
+                                           .sum_with_residual = sum_with_residual,
+                                           .subtract_from_residual = subtract_from_residual,
                                            .divide_values = divide_values,
                                            .range = range_of_values};
   return &services;

@@ -30,6 +30,10 @@ int reduce_values(void* values, const void* operand, std::size_t count, int type
                   void* stream) noexcept;
 int reduce_widely(const void* operands, std::size_t n, void* result, std::size_t count, int type, int op,
                   int divisor, void* stream) noexcept;
+int sum_with_residual(const void* operands, std::size_t n, void* result, void* residual, std::size_t count,
+                      int type, int divisor, void* stream) noexcept;
+int subtract_from_residual(void* residual, const void* values, std::size_t count, int type,
+                           void* stream) noexcept;
 int divide_values(void* values, std::size_t count, int type, int n, void* stream) noexcept;
 int range_of_values(const void* values, std::size_t count, int type, const double* fill, int exact_bits,
                     DeviceRange* range, void* stream) noexcept;

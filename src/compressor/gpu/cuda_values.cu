@@ -10,6 +10,8 @@ static_assert(sizeof(DeviceRange) == sizeof(values::cuda::RangeResult));
 
 constexpr std::size_t max_values = std::size_t{1} << 48;  // more than any memory holds; no product overflows
 
+constexpr std::size_t max_operands = std::size_t{1} << 31;
+
 // Arguments that all services share.
 struct Array {
   const void* values;
@@ -38,6 +40,20 @@ int on_array(const Array& array, Action action) noexcept {
   });
 }
 
+// Runs action.operator()<T>(count, residual) as on_array() does, where the residual of the array is usable too.
+template <class Action>
+int on_residual(const Array& array, void* residual, Action action) noexcept {
+  return on_array(array, [&]<class T>(std::size_t count) {
+    if constexpr (!is_real<T>) {
+      throw Error(Status::invalid_type, "values with a residual are real");
+    } else {
+      if (!aligned(residual, sizeof(ComputedIn<T>)) || (residual == nullptr && count != 0))
+        throw Error(Status::invalid_argument, "the residual is not aligned, or NULL");
+      action.template operator()<T>(count, static_cast<ComputedIn<T>*>(residual));
+    }
+  });
+}
+
 // Returns memory for the range of each thread block's values.
 std::byte* range_parts(void* stream) {
   return scratch().reserve(static_cast<cudaStream_t>(stream), CudaScratch::shared, values::cuda::range_scratch_bytes);
@@ -51,6 +67,9 @@ void load_kernels(std::byte* memory) {
   values::cuda::combine(loader, array, static_cast<const T*>(array), 1, Reduction::sum);
   values::cuda::combine_widely(loader, static_cast<const T*>(array), 1, array, 1, Reduction::sum, 1);
   if constexpr (is_real<T>) {
+    auto* const residual = reinterpret_cast<ComputedIn<T>*>(memory);
+    values::cuda::sum_with_residual(loader, static_cast<const T*>(array), 1, array, residual, 1, 1);
+    values::cuda::subtract_from_residual(loader, residual, static_cast<const T*>(array), 1);
     values::cuda::divide(loader, array, 1, 1);
     values::cuda::range(loader, static_cast<const T*>(array), 1, {}, false, memory, nullptr);
   } else {
@@ -81,7 +100,6 @@ int reduce_values(void* values, const void* operand, std::size_t count, int type
 
 int reduce_widely(const void* operands, std::size_t n, void* result, std::size_t count, int type, int op, int divisor,
                   void* stream) noexcept {
-  constexpr std::size_t max_operands = std::size_t{1} << 31;
   if (!is_reduction(op, type) || n < 1 || n > max_operands || divisor < 1) return static_cast<int>(Status::invalid_argument);
   if (const Status status = check({operands, count, type}); status != Status::ok) return static_cast<int>(status);
   return on_array({result, count, type}, [&]<class T>(std::size_t components) {
@@ -89,6 +107,24 @@ int reduce_widely(const void* operands, std::size_t n, void* result, std::size_t
     values::cuda::combine_widely(launcher, static_cast<const T*>(operands), static_cast<std::uint32_t>(n),
                                  static_cast<T*>(result), components, Reduction{static_cast<std::uint8_t>(op)},
                                  static_cast<std::uint32_t>(divisor));
+  });
+}
+
+int sum_with_residual(const void* operands, std::size_t n, void* result, void* residual, std::size_t count, int type,
+                      int divisor, void* stream) noexcept {
+  if (n < 1 || n > max_operands || divisor < 1) return static_cast<int>(Status::invalid_argument);
+  if (const Status status = check({operands, count, type}); status != Status::ok) return static_cast<int>(status);
+  return on_residual({result, count, type}, residual, [&]<class T>(std::size_t components, ComputedIn<T>* carried) {
+    StreamLauncher launcher{static_cast<cudaStream_t>(stream)};
+    values::cuda::sum_with_residual(launcher, static_cast<const T*>(operands), static_cast<std::uint32_t>(n),
+                                    static_cast<T*>(result), carried, components, static_cast<std::uint32_t>(divisor));
+  });
+}
+
+int subtract_from_residual(void* residual, const void* values, std::size_t count, int type, void* stream) noexcept {
+  return on_residual({values, count, type}, residual, [&]<class T>(std::size_t components, ComputedIn<T>* carried) {
+    StreamLauncher launcher{static_cast<cudaStream_t>(stream)};
+    values::cuda::subtract_from_residual(launcher, carried, static_cast<const T*>(values), components);
   });
 }
 

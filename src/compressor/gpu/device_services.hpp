@@ -119,6 +119,15 @@ struct DeviceServices {
   // compressor/values/reduction.hpp.
   int (*reduce_widely)(const void* operands, std::size_t n, void* result, std::size_t count, int type, int op,
                        int divisor, void* stream);
+  // result <- (operand 0 + operand 1 + ...) / divisor + residual, computed as reduce_widely() does and
+  // rounded to the type; residual <- this sum before it is rounded. Where the sum of the operands is not
+  // finite, both become that sum; where the residual alone exceeds the type, its greatest number results.
+  // The type is real; the residual has float64 for float64, else float32. The result may be the operand.
+  int (*sum_with_residual)(const void* operands, std::size_t n, void* result, void* residual,
+                           std::size_t count, int type, int divisor, void* stream);
+  // residual <- residual - values; 0 where that is not finite.
+  int (*subtract_from_residual)(void* residual, const void* values, std::size_t count, int type,
+                                void* stream);
   // values <- values / n, as divide() of communication/team/place.hpp.
   int (*divide_values)(void* values, std::size_t count, int type, int n, void* stream);
   // Finds the range of values as range_of() of compressor/values/value_range.hpp does. `fill`: value that is
@@ -127,7 +136,7 @@ struct DeviceServices {
                DeviceRange* range, void* stream);
 };
 
-inline constexpr unsigned device_services_version = 11;
+inline constexpr unsigned device_services_version = 12;
 
 // Returns the table of libtaut_cuda, which is opened at the first call. Throws Error(invalid_argument) if the
 // library, or a device that it can use, is missing; the error text begins with `what`, the name of the

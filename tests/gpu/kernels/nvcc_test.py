@@ -52,7 +52,8 @@ RATE_REGISTERS = {"f32 1-D": 40, "f32 2-D": 56, "f32 3-D": 128, "f32 4-D": 64, "
 RATE_REGISTERS |= {"f64 1-D": 48, "f64 2-D": 72, "f64 3-D": 224, "f64 4-D": 72}
 # Arrays of values: eight blocks of 256 threads reside on a multiprocessor, four of those that find a range. A single
 # block finds the total.
-VALUES_REGISTERS = {"values.CombineWidelyKernel": 48, "values.RangeKernel": 64, "values.RangeTotalKernel": 80}
+VALUES_REGISTERS = {"values.SumWithResidualKernel": 48, "values.SubtractFromResidualKernel": 48}
+VALUES_REGISTERS |= {"values.CombineWidelyKernel": 48, "values.RangeKernel": 64, "values.RangeTotalKernel": 80}
 USUAL_VALUES_REGISTERS = 32
 # The kernel for tiles with values that are not finite, which few fields have.
 REPAIR_REGISTERS = {"f32 1-D": 48, "f32 2-D": 64, "f32 3-D": 128, "f32 4-D": 80}
@@ -268,6 +269,7 @@ def faults_of_code(arch, code):
     wide |= {"exponents.EncodeKernel": "LDG.E.128", "exponents.DecodeKernel": "STG.E.128", "exponents.DecodeKernel.add": "STG.E.128", "exponents.DecodeKernel.add_float": "STG.E.128"}
     wide |= {"planes.EncodeKernel.exact": "LDG.E.128", "planes.IntegersKernel.exact": "STG.E.128"}
     wide |= {"values.CombineKernel": "STG.E.128", "values.DivideKernel": "STG.E.128", "values.RangeKernel": "LDG.E.128"}
+    wide |= {"values.SumWithResidualKernel": "STG.E.128", "values.SubtractFromResidualKernel": "STG.E.128"}
     wide |= {"zfp.EncodeKernel": "LDG.E.128", "zfp.DecodeKernel": "STG.E.128"}
     for (name, dtype), instructions in code.items():
         if name in wide and (name, dtype) not in NARROW and not any(i.startswith(wide[name]) for i in instructions):

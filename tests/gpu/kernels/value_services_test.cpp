@@ -1,6 +1,8 @@
 // Tests the services of libtaut_cuda on arrays of values, of every type, in the memory of a GPU.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "communication/team/place.hpp"
 #include "compressor/gpu/device_services.hpp"
 #include "compressor/values/reduction.hpp"
@@ -101,6 +103,89 @@ TYPED_TEST(ValueServices, ReduceWidelyAsTheHost) {
     }
 }
 
+// Result and residual of a sum, computed on the host.
+template <class T>
+struct SumWithResidual {
+  using R = ComputedIn<T>;
+  std::vector<T> result;
+  std::vector<R> residual;
+
+  SumWithResidual(const std::vector<T>& operands, unsigned n, std::vector<R> before, int divisor)
+      : result(before.size()), residual(std::move(before)) {
+    reduce_widely(operands.data(), n, {result.data(), result.size(), dtype_of<T>}, Reduction::sum, divisor);
+    for (std::size_t i = 0; i < result.size(); ++i) {
+      Wider<T> sum = 0;
+      for (unsigned k = 0; k < n; ++k)
+        sum = k == 0 ? static_cast<Wider<T>>(operands[i])
+                     : sum + static_cast<Wider<T>>(operands[k * result.size() + i]);
+      add(sum / static_cast<Wider<T>>(divisor), result[i], residual[i]);
+    }
+  }
+  static void add(Wider<T> sum, T& x, R& residual) {
+    if (!std::isfinite(static_cast<R>(x))) {
+      residual = static_cast<R>(x);
+      return;
+    }
+    const Wider<T> with = sum + static_cast<Wider<T>>(residual);
+    x = static_cast<T>(with);
+    if (!std::isfinite(static_cast<R>(x)))
+      x = with > 0 ? greatest() : static_cast<T>(-static_cast<R>(greatest()));
+    residual = static_cast<R>(with);
+    if (!std::isfinite(residual)) residual = std::copysign(std::numeric_limits<R>::max(), residual);
+  }
+  static T greatest() {
+    if constexpr (std::is_same_v<T, f16>) return T(65504.0F);
+    if constexpr (std::is_same_v<T, bf16>) return T(0x1.FEp127F);
+    if constexpr (!is_half<T>) return std::numeric_limits<T>::max();
+  }
+};
+
+template <class T>
+bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+  return std::memcmp(static_cast<const void*>(a.data()), b.data(), b.size() * sizeof(T)) == 0;
+}
+
+template <class T>
+class ServicesWithResidual : public testing::Test {};
+using Numbers = testing::Types<float, double, f16, bf16>;
+TYPED_TEST_SUITE(ServicesWithResidual, Numbers);
+
+TYPED_TEST(ServicesWithResidual, AddItAndTakeOutWhatIsDecoded) {
+  using T = TypeParam;
+  using R = ComputedIn<T>;
+  constexpr int type = static_cast<int>(dtype_of<T>);
+  for (const std::size_t count : {0u, 1u, 7u, 1009u, 3001u})
+    for (const unsigned n : {1u, 2u, 5u})
+      for (const int divisor : {1, 3}) {
+        SCOPED_TRACE(testing::Message() << n << " operands of " << count << " values by " << divisor);
+        std::vector<T> operands;
+        for (unsigned k = 0; k < n; ++k) {
+          std::vector<T> one = lossless_values<T>(k % 2 == 0 ? Pattern::walk : Pattern::tail, count);
+          if (k == 1) one = with_special_numbers(std::move(one));
+          operands.insert(operands.end(), one.begin(), one.end());
+        }
+        std::vector<R> before(count);
+        for (std::size_t i = 0; i < count; ++i)
+          before[i] =
+              i % 5 == 0 ? std::numeric_limits<R>::max() / (i % 2 == 0 ? 2 : -2) : static_cast<R>(i) / 7;
+        const OnGpu<T> there(operands), result(count + 1);
+        const OnGpu<R> residual(before);
+        ASSERT_EQ(services().sum_with_residual(there.data(), n, result.data(), residual.data(), count, type,
+                                               divisor, nullptr),
+                  0);
+        const SumWithResidual<T> wanted(operands, n, before, divisor);
+        EXPECT_TRUE(same_bits(result.read(), wanted.result));
+        EXPECT_TRUE(same_bits(residual.read(), wanted.residual));
+        ASSERT_EQ(services().subtract_from_residual(residual.data(), there.data(), count, type, nullptr), 0);
+        std::vector<R> rest = wanted.residual;
+        for (std::size_t i = 0; i < count; ++i) {
+          rest[i] -= static_cast<R>(operands[i]);
+          if (!std::isfinite(rest[i])) rest[i] = 0;
+        }
+        EXPECT_TRUE(same_bits(residual.read(), rest));
+      }
+}
+
 TYPED_TEST(ValueServices, DivideAsTheHost) {
   ASSERT_EQ(services().divide_values(this->values.data(), this->n, this->type, 7, nullptr), 0);
   divide({this->x.data(), this->n, this->dtype}, 7);
@@ -147,6 +232,21 @@ TEST(ValueServicesMistakes, AreTold) {
             of(Status::invalid_argument));
   EXPECT_EQ(services().reduce_widely(nullptr, 1, values.data(), 100, 2, 1, 1, nullptr),
             of(Status::invalid_argument));
+  const auto sum = [&](const void* from, std::size_t n, void* to, void* residual, int type, int divisor) {
+    return services().sum_with_residual(from, n, to, residual, 100, type, divisor, nullptr);
+  };
+  double* const x = values.data();
+  EXPECT_EQ(sum(x, 1, x, x, 2, 1), 0);
+  EXPECT_EQ(sum(x, 0, x, x, 2, 1), of(Status::invalid_argument));
+  EXPECT_EQ(sum(x, 1, x, x, 2, 0), of(Status::invalid_argument));
+  EXPECT_EQ(sum(nullptr, 1, x, x, 2, 1), of(Status::invalid_argument));
+  EXPECT_EQ(sum(x, 1, nullptr, x, 2, 1), of(Status::invalid_argument));
+  EXPECT_EQ(sum(x, 1, x, nullptr, 2, 1), of(Status::invalid_argument));
+  EXPECT_EQ(sum(x, 1, x, reinterpret_cast<std::byte*>(x) + 4, 2, 1), of(Status::invalid_argument));
+  EXPECT_EQ(sum(x, 1, x, x, static_cast<int>(DType::i32), 1), of(Status::invalid_type));
+  EXPECT_EQ(services().subtract_from_residual(x, x, 100, static_cast<int>(DType::i32), nullptr),
+            of(Status::invalid_type));
+  EXPECT_EQ(services().subtract_from_residual(nullptr, x, 100, 2, nullptr), of(Status::invalid_argument));
   EXPECT_EQ(services().divide_values(nullptr, 1, 2, 7, nullptr), of(Status::invalid_argument));
   EXPECT_EQ(services().divide_values(values.data(), 100, 2, 0, nullptr), of(Status::invalid_argument));
   EXPECT_EQ(services().range(values.data(), 100, 2, nullptr, 0, nullptr, nullptr),

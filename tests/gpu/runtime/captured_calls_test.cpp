@@ -103,7 +103,7 @@ TEST(CapturedServices, OnValuesFindTheirMemoryAndKernels) {
   const gpu::DeviceServices& services = *TAUT_Cuda_services();
   std::vector<float> x(CudaCalls::n, 1);
   x[CudaCalls::n / 2] = 8;
-  const OnGpu<float> values(x), operand(x);
+  const OnGpu<float> values(x), operand(x), residual(std::vector<float>(x.size()));
   const OnGpu<gpu::DeviceRange> range(1);
   on_host::unload_kernels();
   const Stream stream;
@@ -112,6 +112,11 @@ TEST(CapturedServices, OnValuesFindTheirMemoryAndKernels) {
     EXPECT_EQ(services.reduce_values(values.data(), operand.data(), x.size(), CudaCalls::f32,
                                      static_cast<int>(Reduction::sum), stream),
               0);
+    EXPECT_EQ(services.sum_with_residual(values.data(), 1, values.data(), residual.data(), x.size(),
+                                         CudaCalls::f32, 1, stream),
+              0);
+    EXPECT_EQ(
+        services.subtract_from_residual(residual.data(), values.data(), x.size(), CudaCalls::f32, stream), 0);
     EXPECT_EQ(services.divide_values(values.data(), x.size(), CudaCalls::f32, 4, stream), 0);
     EXPECT_EQ(services.range(values.data(), x.size(), CudaCalls::f32, nullptr, 0, range.data(), stream), 0);
   });
@@ -122,6 +127,7 @@ TEST(CapturedServices, OnValuesFindTheirMemoryAndKernels) {
   EXPECT_EQ(found.done, 1u);
   EXPECT_EQ(found.least, 0.5);
   EXPECT_EQ(found.greatest, 4.0);
+  EXPECT_EQ(residual.read(), std::vector<float>(x.size()));
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "compressor/gpu/values/combine_widely.hpp"
 #include "compressor/gpu/values/range.hpp"
+#include "compressor/gpu/values/residual.hpp"
 
 namespace taut::values::cuda {
 
@@ -24,6 +24,26 @@ void combine_widely(Launcher& launcher, const T* operands, std::uint32_t n, T* r
   if (blocks > 0)
     launcher.template launch<CombineWidelyKernel<T>>(blocks,
                                                      {operands, n, result, count, op, divisor, blocks});
+}
+
+// Computes result <- (operand 0 + operand 1 + ...) / divisor + residual, rounded to T; residual <- the same,
+// not rounded.
+template <class T, class Launcher>
+void sum_with_residual(Launcher& launcher, const T* operands, std::uint32_t n, T* result,
+                       ComputedIn<T>* residual, std::uint64_t count, std::uint32_t divisor) {
+  const std::uint32_t blocks = blocks_for<T>(count, max_blocks);
+  if (blocks > 0)
+    launcher.template launch<SumWithResidualKernel<T>>(
+        blocks, {operands, n, result, residual, count, divisor, blocks});
+}
+
+// Computes residual <- residual - values, 0 where that is not finite.
+template <class T, class Launcher>
+void subtract_from_residual(Launcher& launcher, ComputedIn<T>* residual, const T* values,
+                            std::uint64_t count) {
+  const std::uint32_t blocks = blocks_for<T>(count, max_blocks);
+  if (blocks > 0)
+    launcher.template launch<SubtractFromResidualKernel<T>>(blocks, {residual, values, count, blocks});
 }
 
 // Computes values <- values / n.

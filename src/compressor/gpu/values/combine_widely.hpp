@@ -29,6 +29,27 @@ TAUT_DEVICE To converted(From x) {
   }
 }
 
+// Reduces a group of values of n operands, which lie one after another with `count` values each.
+template <Reduction op, class T, std::size_t N>
+TAUT_DEVICE void combine_group(const T* operands, std::uint32_t n, std::uint64_t count, std::uint64_t first,
+                               unsigned values, Wider<T> (&total)[N]) {
+  T x[N];
+  load_block(operands + first, values, x);
+  for (unsigned i = 0; i < N; ++i) total[i] = converted<Wider<T>>(x[i]);
+  TAUT_ROLLED
+  for (std::uint32_t k = 1; k < n; ++k) {
+    load_block(operands + k * count + first, values, x);
+    for (unsigned i = 0; i < N; ++i) total[i] = combine(op, total[i], converted<Wider<T>>(x[i]));
+  }
+}
+
+template <class Wide>
+TAUT_DEVICE Wide divided(Wide total, std::uint32_t divisor) {
+  if constexpr (std::is_floating_point_v<Wide>)
+    if (divisor != 1) return quotient(total, static_cast<Wide>(divisor));
+  return total;
+}
+
 template <class T>
 struct CombineWidelyJob {
   const T* operands;  // one after another
@@ -61,23 +82,10 @@ struct CombineWidelyKernel {
     each_group<T>(simt, job.count, job.blocks, [&](std::uint64_t first, unsigned n) {
       T x[group_values<T>];
       Wider<T> total[group_values<T>];
-      load_block(job.operands + first, n, x);
-      for (unsigned i = 0; i < group_values<T>; ++i) total[i] = converted<Wider<T>>(x[i]);
-      TAUT_ROLLED
-      for (std::uint32_t k = 1; k < job.n; ++k) {
-        load_block(job.operands + k * job.count + first, n, x);
-        for (unsigned i = 0; i < group_values<T>; ++i)
-          total[i] = combine(op, total[i], converted<Wider<T>>(x[i]));
-      }
+      combine_group<op>(job.operands, job.n, job.count, first, n, total);
       for (unsigned i = 0; i < group_values<T>; ++i) x[i] = converted<T>(divided(total[i], job.divisor));
       store_block(job.result + first, n, x);
     });
-  }
-
-  TAUT_DEVICE static Wider<T> divided(Wider<T> total, std::uint32_t divisor) {
-    if constexpr (std::is_floating_point_v<Wider<T>>)
-      if (divisor != 1) return quotient(total, static_cast<Wider<T>>(divisor));
-    return total;
   }
 };
 
