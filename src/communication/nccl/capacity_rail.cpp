@@ -41,7 +41,7 @@ void CapacityMode::Rail::allreduce() {
     call_.after.blocks.push_back({part(values, i), part(values, i), i, local_rank_});
   }
   call_.in = call_.out = mine;
-  call_.residual = part(call_.residual, me_);
+  call_.residual = part(call_.residual, local_rank_);
 }
 
 // Work before: the blocks of all ranks of the rail are summed over the node. The rail adds the sums of the
