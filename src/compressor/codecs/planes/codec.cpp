@@ -26,6 +26,7 @@ class Planes final : public Codec, public FrameScaling, private FrameArithmetic 
   Planes(const Coding& coding, std::vector<Prediction> predictions, const KernelSet& kernels)
       : contract_{.bound = coding.bound, .adds_frames = true, .idempotent = true},
         predictions_(std::move(predictions)),
+        row_(row_lag(coding.dims)),
         checksum_(coding.checksum),
         codecs_(ValueTypes::each([&]<class T>() {
           return TypedCodec<T>(coding.bound, coding.bits, kernels, coding.thread_count());
@@ -140,18 +141,23 @@ class Planes final : public Codec, public FrameScaling, private FrameArithmetic 
     return h;
   }
 
-  // Predictions that a message chooses from: those of the coding, and two behind each number of references.
-  static constexpr std::size_t most_candidates = max_predictors + 2 * max_references;
+  // Predictions that a message chooses from: those of the coding, and behind each number of references two,
+  // with and without a lag.
+  static constexpr std::size_t most_candidates = max_predictors + 4 * max_references;
   struct Candidates {
     Prediction of[most_candidates];
     std::size_t n = 0;
 
-    explicit Candidates(std::span<const Prediction> predictions, DType type,
-                        std::size_t references) noexcept {
+    // `row`: lag that is tried behind references, or none.
+    explicit Candidates(std::span<const Prediction> predictions, DType type, std::size_t references,
+                        const Lags& row = {}) noexcept {
       const Predictor default_predictor = components_of(type) == 2 ? Predictor::pairs : Predictor::delta;
       for (const Prediction& prediction : predictions) of[n++] = prediction;
       for (unsigned k = 1; k <= references; ++k)
-        for (const Predictor inner : {Predictor::none, default_predictor}) of[n++] = {inner, {}, k};
+        for (const Predictor inner : {Predictor::none, default_predictor}) {
+          of[n++] = {inner, {}, k};
+          if (row.any()) of[n++] = {inner, row, k};
+        }
     }
     // Leaves the candidates with references, and marks them as those of an addend, if the frame is to be one.
     void limit_to(References references) noexcept {
@@ -184,9 +190,9 @@ class Planes final : public Codec, public FrameScaling, private FrameArithmetic 
     }
   };
 
-  // Returns the prediction for a message. A named one uses all references, unless it has lags. Short messages
-  // are not sampled; with references they are encoded by each candidate: encoded(prediction) -> bytes. A
-  // complex value is two interleaved series.
+  // Returns the prediction for a message. A named one uses all references, unless it has two lags. Short
+  // messages are not sampled; with references they are encoded by each candidate: encoded(prediction) ->
+  // bytes. A complex value is two interleaved series.
   template <class Typed, class Encoded>
   Prediction choose(const Typed& codec, ConstSlice values, References references,
                     const Encoded& encoded) const noexcept {
@@ -199,7 +205,8 @@ class Planes final : public Codec, public FrameScaling, private FrameArithmetic 
       return references.empty() ? default_prediction
                                 : *std::ranges::min_element(candidates.all(), {}, encoded);
     }
-    Candidates candidates(predictions_, values.type, references.size());
+    Candidates candidates(predictions_, values.type, references.size(),
+                          refer_by_addend(references) ? Lags{} : row_);
     candidates.limit_to(references);
     const Estimates estimates(codec, values, references, candidates.all());
     if (estimates.value_bytes == 0 && refer_by_addend(references)) return candidates.of[0];
@@ -212,7 +219,9 @@ class Planes final : public Codec, public FrameScaling, private FrameArithmetic 
     Prediction prediction = predictions_[0].in_components(components_of(type));
     prediction.by_addend = refer_by_addend(references);
     if (prediction.by_addend) prediction.lags = {};
-    return prediction.with_references(references.size());
+    Prediction referring = prediction;
+    referring.references = static_cast<unsigned>(references.size());
+    return prediction.lags.n <= most_lags(referring) ? referring : prediction;
   }
 
   // Returns the index of the best prediction without lags, by encoding the sampled pieces. Lags would reach
@@ -237,6 +246,7 @@ class Planes final : public Codec, public FrameScaling, private FrameArithmetic 
 
   Contract contract_;
   std::vector<Prediction> predictions_;
+  Lags row_;  // a row of the coding's extents
   bool checksum_;
   ForEachType<TypedCodec> codecs_;
 };

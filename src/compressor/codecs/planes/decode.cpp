@@ -18,8 +18,10 @@ void TypedCodec<T>::Operand::follow_lags(const FrameReader<T>& frame) {
 
 template <class T>
 Status TypedCodec<T>::Operand::follow(const FrameReader<T>& frame, const ReferenceIntegers<T>& references) {
-  follow_lags(frame);
-  if (frame.states().any()) source = PredictionSource<T>(references, frame.count());
+  if (frame.states().any())
+    source = PredictionSource<T>(frame.prediction().lags, references, frame.count());
+  else
+    follow_lags(frame);
   return source.without_memory() ? Status::out_of_memory : Status::ok;
 }
 

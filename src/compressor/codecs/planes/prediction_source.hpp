@@ -1,5 +1,5 @@
-// Integers from which the chunks of a frame are predicted: earlier ones of the frame (lags), or those of
-// references.
+// Integers from which the chunks of a frame are predicted: earlier ones of the frame (lags), those of
+// references, or both.
 #pragma once
 
 #include <memory>
@@ -45,6 +45,17 @@ class ReferenceIntegers {
       q[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(q[i]) * addends_);
   }
 
+  // Computes what the first `of` references predict for the n integers from `first` on. `room`, `small`: as
+  // for read(), of the second reference and of both.
+  void predict(std::size_t of, std::size_t first, std::size_t n, std::int32_t* room, bool* small,
+               std::int32_t* q) const noexcept {
+    read(0, first, n, q, small[0]);
+    if (of == 1) return;
+    read(1, first, n, room, small[1]);
+    for (std::size_t i = 0; i < groups_of(n) * group_values; ++i)
+      q[i] = subtract_wrapping(add_wrapping(q[i], q[i]), room[i]);
+  }
+
  private:
   const T* at(std::size_t k) const noexcept { return static_cast<const T*>(references_[k].values.data); }
 
@@ -73,7 +84,7 @@ class ReferenceIntegers {
 };
 
 // The integers of the current chunk, and those from which it is predicted. Chunks of a frame with lags follow
-// each other; those of a frame with references may be in any order.
+// each other; those of a frame with references alone may be in any order.
 template <class T>
 class PredictionSource {
  public:
@@ -82,9 +93,14 @@ class PredictionSource {
   // For a frame of `count` values with lags. Throws std::bad_alloc.
   PredictionSource(const Lags& lags, std::size_t count) : lags_(lags), window_(lags.span(), count) {}
 
-  // For a frame of `count` values with references. without_memory() tells whether there is memory.
-  PredictionSource(const ReferenceIntegers<T>& references, std::size_t count)
-      : references_(&references), count_(count), rooms_(new (std::nothrow) Rooms) {}
+  // For a frame of `count` values with references, and behind them a lag or none. Throws std::bad_alloc if
+  // there is no memory for the lag; without_memory() tells whether there is memory for the references.
+  PredictionSource(const Lags& lags, const ReferenceIntegers<T>& references, std::size_t count)
+      : lags_(lags), references_(&references), count_(count), rooms_(new (std::nothrow) Rooms) {
+    if (!lags.any()) return;
+    window_ = LagWindow(lags.span(), count);
+    predicted_ = LagWindow(lags.span(), count);
+  }
 
   bool any() const noexcept { return window_.any() || references_ != nullptr; }
   bool without_memory() const noexcept { return references_ != nullptr && rooms_ == nullptr; }
@@ -93,9 +109,9 @@ class PredictionSource {
   std::int32_t* next(std::size_t i) noexcept {
     earlier_ = {};
     first_ = i * chunk_values;
-    if (references_ != nullptr) return rooms_->own;
+    if (!window_.any()) return rooms_->own;
     std::int32_t* const q = window_.next();
-    earlier_ = Earlier::at(q, lags_);
+    earlier_ = references_ == nullptr ? Earlier::at(q, lags_) : behind_references(q);
     return q;
   }
 
@@ -116,7 +132,7 @@ class PredictionSource {
   // Returns the values of references at the chunk's n places, for kernels that take these: whole groups that
   // are likely to be small. Nothing if there are none.
   std::optional<ReferenceValues<T>> values(std::size_t n) const noexcept {
-    if (references_ == nullptr || n % group_values != 0 || !likely_small_) return {};
+    if (references_ == nullptr || lags_.any() || n % group_values != 0 || !likely_small_) return {};
     return references_->values(first_);
   }
   void not_small() noexcept { likely_small_ = false; }
@@ -128,8 +144,17 @@ class PredictionSource {
     bool small[max_references] = {true, true};
   };
 
+  // Returns what predicts the integers at `q` from a lag behind references. A residual is predicted to be
+  // that of the integer a lag before, which is that integer less its own prediction.
+  Earlier behind_references(const std::int32_t* q) noexcept {
+    std::int32_t* const predicted = predicted_.next();
+    references_->predict(references_->count(), first_, std::min(chunk_values, count_ - first_),
+                         rooms_->of_references[0], rooms_->small, predicted);
+    return {q - lags_.lag[0], predicted, predicted - lags_.lag[0]};
+  }
+
   Lags lags_;
-  LagWindow window_;
+  LagWindow window_, predicted_;  // integers of the frame, and what references predict for them
   const ReferenceIntegers<T>* references_ = nullptr;
   std::size_t count_ = 0, first_ = 0;  // values of the frame; the first one of the chunk
   bool likely_small_ = true;
