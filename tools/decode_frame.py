@@ -188,7 +188,7 @@ def predicted(references, i):
 
 class Prediction:
     """The predictor inside a chunk, the lags across all chunks, and the integers of the references: `integers` are
-    those of the chunks before."""
+    what the lags gave so far."""
 
     def __init__(self, predictor, lags, references, any_record):
         self.predictor, self.lags, self.references, self.integers = predictor, lags, references, []
@@ -204,14 +204,13 @@ class Prediction:
 
     def undo_earlier(self, q, bits):
         for i in range(len(q) if self.lags or self.references else 0):
-            if self.references:
-                before = predicted(self.references, len(self.integers))
-            else:
-                before = sum(map(self.before, self.lags))
-                if len(self.lags) == 2:
-                    before -= self.before(sum(self.lags))
+            before = sum(map(self.before, self.lags))
+            if len(self.lags) == 2:
+                before -= self.before(sum(self.lags))
             q[i] = signed(q[i] + before, bits)
             self.integers.append(q[i])
+            if self.references:
+                q[i] = signed(q[i] + predicted(self.references, len(self.integers) - 1), bits)
 
 
 def decode_record(data, n, kind, step, prediction):
@@ -374,7 +373,7 @@ def decode_mpc_record(data, n, size, distance):
 def take_references(payload, parameters, references, count):
     """Returns the values of the references that a payload names, and the rest of the payload."""
     n = 1 if parameters[2] == BY_ADDEND else parameters[2]
-    require(n <= 2 and (n == 0 or parameters[1] == 0) and 8 * n <= len(payload), "references")
+    require(n <= 2 and 8 * n <= len(payload), "references")
     require(n <= len(references), "the frame refers to an array that is not given")
     for state, (given, values) in zip(struct.unpack_from(f"<{n}Q", payload), references):
         require(state == given and len(values) == count, "the frame refers to another array than the one given")
@@ -391,6 +390,7 @@ def take_lags(payload, n, count):
 def decode_mpc(payload, kind, number, count, addends, parameters, references, exact):
     distance, bytes_ = parameters[0] & 15, count * kind.size
     require(addends == 1 and distance <= 8 and parameters[2] != BY_ADDEND, "parameters")
+    require(parameters[1] == 0 or parameters[2] == 0, "lags and references")
     word_of, payload = decode_grid.take_grid(payload, kind, number, parameters, exact, require)
     references, payload = take_references(payload, parameters, references, count)
     lags, payload = take_lags(payload, parameters[1] & 127, count)
@@ -427,6 +427,7 @@ def decode_planes(payload, kind, count, addends, parameters, step, references):
     references, payload = take_references(payload, parameters, references, count)
     lags, payload = take_lags(payload, parameters[1], count)
     by_addend = parameters[2] == BY_ADDEND
+    require(not references or len(lags) <= (0 if by_addend else 1), "lags behind references")
     times = 1 if by_addend else addends
     integers = [[times * kind.nearest_integer(b, step) for b in values] for values in references]
     bits, prediction = [], Prediction(predictor, lags, integers, by_addend)

@@ -164,7 +164,7 @@ bool second_by_addend(const struct second_frame* frame) { return frame->paramete
 
 bool second_states(const struct second_frame* frame, struct second_cursor* payload) {
   const size_t n = second_by_addend(frame) ? 1 : frame->parameters[2];
-  if (n > 2 || (n > 0 && frame->parameters[1] != 0) || n > frame->reference_count) return false;
+  if (n > 2 || n > frame->reference_count) return false;
   const uint8_t* const from = second_take(payload, 8 * n);
   if (from == NULL) return false;
   for (size_t k = 0; k < n; ++k)

@@ -227,7 +227,8 @@ enum second_verdict second_mpc(const struct second_frame* frame, uint8_t* values
   const unsigned distance = frame->parameters[0] & ~(unsigned)(product | quotient | with_unit | with_base);
   struct grid grid = {0, false, 0, 0, 0, 0};
   if (!read_grid(frame, &payload, &grid)) return second_rejected;
-  if (distance > 8 || frame->addends != 1 || second_by_addend(frame) || !second_states(frame, &payload) ||
+  if (distance > 8 || frame->addends != 1 || second_by_addend(frame) ||
+      (frame->parameters[1] != 0 && frame->parameters[2] != 0) || !second_states(frame, &payload) ||
       !second_lags(&payload, n, frame->count, lags))
     return second_rejected;
   const size_t bytes = frame->count * word, chunks = (bytes + chunk_bytes - 1) / chunk_bytes;

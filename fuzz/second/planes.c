@@ -28,7 +28,7 @@ struct decoder {
   const struct second_frame* frame;
   uint32_t lags[2];
   unsigned lag_count;
-  int32_t* history; /* the integers of all chunks, in a frame with lags */
+  int32_t* history; /* what the lags give in all chunks, in a frame with lags */
   size_t first, n;  /* of the chunk */
   int64_t q[chunk_values];
   bool unspecified;
@@ -359,6 +359,12 @@ bool second_check_planes_header(const struct second_frame* frame) {
   return frame->parameters[0] <= 3 && frame->addends > 0 && in_step_range(frame);
 }
 
+/* Returns the number of lags that the frame may have. */
+static unsigned most_lags(const struct second_frame* frame) {
+  if (frame->parameters[2] == 0) return 2;
+  return second_by_addend(frame) ? 0 : 1;
+}
+
 enum second_verdict second_planes(const struct second_frame* frame, uint8_t* values) {
   struct second_cursor payload = {frame->payload, frame->end}, records;
   static struct decoder decoder;
@@ -370,7 +376,8 @@ enum second_verdict second_planes(const struct second_frame* frame, uint8_t* val
   d->lag_count = frame->parameters[1];
   const size_t chunks = (frame->count + chunk_values - 1) / chunk_values;
   bool good = second_check_planes_header(frame) && (frame->step > 0 || frame->parameters[2] == 0) &&
-              second_states(frame, &payload) && second_lags(&payload, d->lag_count, frame->count, d->lags);
+              d->lag_count <= most_lags(frame) && second_states(frame, &payload) &&
+              second_lags(&payload, d->lag_count, frame->count, d->lags);
   const uint8_t* const ends = good ? second_index(payload, chunks, true, &records) : NULL;
   good = ends != NULL;
   if (good && d->lag_count > 0) d->history = malloc(frame->count * sizeof *d->history);

@@ -157,12 +157,15 @@ TEST_P(CodecReferences, GiveTheSameFrameWithAnyNumberOfThreads) {
 TEST_P(CodecReferences, DamagedFramesWithThemDoNoHarm) {
   std::mt19937_64 random(11);
   for (const DType type : types()) {
-    const auto codec = make_for(predictors().size() > 1 ? predictors()[1] : "auto");
     const History history(type, 5003, Pattern::noisy, 9, true);
     const auto references = history.references(2);
-    const FrameBytes good = frame_of(*codec, history.now, references);
+    const auto codec = make_for(predictors().size() > 1 ? predictors()[1] : "auto"),
+               lagged = make_for(predictors().back());
+    const FrameBytes frames[] = {frame_of(*codec, history.now, references),
+                                 frame_of(*lagged, history.now, references)};
     Values out(type, 5003);
-    for (int round = 0; round < 200; ++round) {
+    for (int round = 0; round < 400; ++round) {
+      const FrameBytes& good = frames[round % 8 / 4];
       FrameBytes bad = good;
       FrameHeader header = header_of(good);
       for (std::size_t k = 0; k < 1 + random() % 4; ++k) {

@@ -164,14 +164,17 @@ bool serves(const Subject& subject, std::size_t word_bytes) noexcept {
 }
 
 void add_frames_behind(const Subject& subject, bool usual, std::vector<Golden>& all) {
-  if (!subject.info->takes_references || subject.options.predictor.lags.any()) return;
-  const std::size_t n = usual ? std::size(inputs_behind) : inputs_of_all;
+  const NamedPredictor& predictor = subject.options.predictor;
+  const bool row_behind = subject.info->adds_frames && predictor.name == "none" && predictor.lags.n == 1;
+  if (!subject.info->takes_references || (predictor.lags.any() && !row_behind)) return;
+  const bool has_history = subject.type == DType::f32 || subject.type == DType::f64;
+  const bool has_all = usual || (row_behind && has_history);
+  const std::size_t n = has_all ? std::size(inputs_behind) : inputs_of_all;
   for (const auto& input : std::span(inputs_behind).first(n)) {
     Golden golden{subject, input.pattern, input.count, 1, input.references};
     golden.subject.options.checksum = input.count % 2 == 1;
     all.push_back(golden);
   }
-  const bool has_history = subject.type == DType::f32 || subject.type == DType::f64;
   if (!usual || !has_history || !subject.info->adds_frames) return;
   Golden sum{subject, pattern_behind_sum, count_behind_sum, addends_behind_sum, 1};
   sum.subject.options.checksum = true;

@@ -59,7 +59,7 @@ template <class Inner>
 struct Prediction {
   Inner inner = static_cast<Inner>(1);  // predictor inside a chunk, applied after lags or references
   Lags lags = {};                       // across chunks
-  unsigned references = 0;              // number of references, earlier arrays that take the place of lags
+  unsigned references = 0;              // number of references, earlier arrays; lags come behind them
   bool by_addend = false;               // each addend of a sum of frames has a reference of its own
 
   // Returns the prediction with lags in components, of which a value has `parts`: a complex value has two,

@@ -26,6 +26,7 @@ class Planes final : public Codec, public FrameScaling, private FrameArithmetic 
   Planes(const Coding& coding, std::vector<Prediction> predictions, const KernelSet& kernels)
       : contract_{.bound = coding.bound, .adds_frames = true, .idempotent = true},
         predictions_(std::move(predictions)),
+        row_(row_lag(coding.dims)),
         checksum_(coding.checksum),
         codecs_(ValueTypes::each([&]<class T>() {
           return TypedCodec<T>(coding.bound, coding.bits, kernels, coding.thread_count());
@@ -141,18 +142,22 @@ class Planes final : public Codec, public FrameScaling, private FrameArithmetic 
   }
 
   // Predictions among which one is chosen for a message: those of the coding, and two for each number of
-  // references.
-  static constexpr std::size_t max_candidates = max_predictors + 2 * max_references;
+  // references, with and without a lag.
+  static constexpr std::size_t max_candidates = max_predictors + 4 * max_references;
   struct Candidates {
     Prediction list[max_candidates];
     std::size_t n = 0;
 
-    explicit Candidates(std::span<const Prediction> predictions, DType type,
-                        std::size_t references) noexcept {
+    // `row`: lag that is tried behind references, or none.
+    explicit Candidates(std::span<const Prediction> predictions, DType type, std::size_t references,
+                        const Lags& row = {}) noexcept {
       const Predictor default_predictor = components_of(type) == 2 ? Predictor::pairs : Predictor::delta;
       for (const Prediction& prediction : predictions) list[n++] = prediction;
       for (unsigned k = 1; k <= references; ++k)
-        for (const Predictor inner : {Predictor::none, default_predictor}) list[n++] = {inner, {}, k};
+        for (const Predictor inner : {Predictor::none, default_predictor}) {
+          list[n++] = {inner, {}, k};
+          if (row.any()) list[n++] = {inner, row, k};
+        }
     }
     // If the frame will be an addend with a reference, removes the candidates without references and sets
     // by_addend in the others.
@@ -187,7 +192,7 @@ class Planes final : public Codec, public FrameScaling, private FrameArithmetic 
   };
 
   // Returns the prediction for a message. A prediction that the coding names uses all references, unless it
-  // has lags. Short messages are not sampled; with references they are encoded by each candidate, by
+  // has two lags. Short messages are not sampled; with references they are encoded by each candidate, by
   // encode_with(prediction) -> bytes. Complex values are two interleaved series.
   template <class Typed, class EncodeWith>
   Prediction choose(const Typed& codec, ConstSlice values, References references,
@@ -201,7 +206,8 @@ class Planes final : public Codec, public FrameScaling, private FrameArithmetic 
       return references.empty() ? default_prediction
                                 : *std::ranges::min_element(candidates.all(), {}, encode_with);
     }
-    Candidates candidates(predictions_, values.type, references.size());
+    Candidates candidates(predictions_, values.type, references.size(),
+                          refer_by_addend(references) ? Lags{} : row_);
     candidates.limit_to_addend(references);
     const Estimates estimates(codec, values, references, candidates.all());
     if (estimates.value_bytes == 0 && refer_by_addend(references)) return candidates.list[0];
@@ -214,7 +220,9 @@ class Planes final : public Codec, public FrameScaling, private FrameArithmetic 
     Prediction prediction = predictions_[0].in_components(components_of(type));
     prediction.by_addend = refer_by_addend(references);
     if (prediction.by_addend) prediction.lags = {};
-    return prediction.with_references(references.size());
+    Prediction referring = prediction;
+    referring.references = static_cast<unsigned>(references.size());
+    return prediction.lags.n <= max_lags_of(referring) ? referring : prediction;
   }
 
   // Encodes the sampled pieces with each prediction without lags, and returns the index of the best one. Lags
@@ -240,6 +248,7 @@ class Planes final : public Codec, public FrameScaling, private FrameArithmetic 
 
   Contract contract_;
   std::vector<Prediction> predictions_;
+  Lags row_;  // a row of the coding's extents
   bool checksum_;
   ForEachType<TypedCodec> codecs_;
 };

@@ -19,8 +19,10 @@ void TypedCodec<T>::Operand::prepare_lags(const FrameReader<T>& frame) {
 
 template <class T>
 Status TypedCodec<T>::Operand::prepare(const FrameReader<T>& frame, const ReferenceIntegers<T>& references) {
-  prepare_lags(frame);
-  if (frame.states().any()) source = PredictionSource<T>(references, frame.count());
+  if (frame.states().any())
+    source = PredictionSource<T>(frame.prediction().lags, references, frame.count());
+  else
+    prepare_lags(frame);
   return source.out_of_memory() ? Status::out_of_memory : Status::ok;
 }
 

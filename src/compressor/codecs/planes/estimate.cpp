@@ -27,48 +27,57 @@ class Piece {
  public:
   Piece(const T* values, std::size_t first, const Quantiser<T>& z, const ReferenceIntegers<T>& references,
         const KernelSet& kernels) noexcept
-      : values_(values), first_(first), quantiser_(z), kernels_(kernels) {
+      : values_(values), first_(first), quantiser_(z), references_(references), kernels_(kernels) {
     runs_ = quantise(0, windows_[0].q);
-    bool small = true;
-    for (std::size_t k = 0; k < references.count(); ++k)
-      references.read(k, first, piece_values, reference_integers_[k], small);
   }
 
   std::size_t runs() const noexcept { return runs_; }
 
-  // Computes the residuals that remain after prediction with lags or references.
-  void residuals(const Prediction& prediction, std::int32_t* r) noexcept {
-    const std::int32_t* const q = window(0);
-    const EarlierIntegers earlier = earlier_integers(prediction);
-    for (std::size_t i = 0; i < piece_values; ++i) r[i] = subtract_wrapping(q[i], earlier[i]);
-  }
+  const std::int32_t* integers() const noexcept { return windows_[0].q; }
 
- private:
-  EarlierIntegers earlier_integers(const Prediction& prediction) noexcept {
-    if (prediction.references == 1) return {reference_integers_[0]};
-    if (prediction.references == 2)
-      return {reference_integers_[0], reference_integers_[0], reference_integers_[1]};
+  // Returns the integers that lags and references predict from.
+  EarlierIntegers earlier(const Prediction& prediction) noexcept {
     const Lags& lags = prediction.lags;
+    const unsigned behind = prediction.references;
+    if (behind > 0 && lags.n == 0) return {window(0, behind)};
+    if (behind > 0) return {window(lags.lag[0]), window(0, behind), window(lags.lag[0], behind)};
     if (lags.n == 0) return {};
     if (lags.n == 1) return {window(lags.lag[0])};
     return {window(lags.lag[0]), window(lags.lag[1]), window(lags.span())};
   }
 
-  // Integers of the piece that is `distance` values earlier; windows_[0] is the piece itself.
+ private:
   struct Window {
     std::size_t distance = 0;
+    unsigned references = 0;
     alignas(64) std::int32_t q[piece_values];
   };
 
-  // Returns the integers `distance` values earlier; computes them once.
-  const std::int32_t* window(std::size_t distance) noexcept {
+  // Returns the integers `distance` values before the piece, or what so many references predict for them.
+  const std::int32_t* window(std::size_t distance, unsigned references = 0) noexcept {
     for (std::size_t k = 0; k < known_; ++k)
-      if (windows_[k].distance == distance) return windows_[k].q;
-    if (known_ == std::size(windows_)) --known_;  // replaces the last one: candidates have fewer lags
+      if (windows_[k].distance == distance && windows_[k].references == references) return windows_[k].q;
+    if (known_ == std::size(windows_)) --known_;  // replaces the last one: candidates have fewer
     Window& next = windows_[known_++];
     next.distance = distance;
-    quantise(distance, next.q);
+    next.references = references;
+    if (references == 0)
+      quantise(distance, next.q);
+    else
+      predict(distance, references, next.q);
     return next.q;
+  }
+
+  // Computes what references predict for the integers `distance` values before the piece; 0 before the first
+  // value.
+  void predict(std::size_t distance, unsigned references, std::int32_t* q) const noexcept {
+    const std::size_t first = first_ - std::min(first_, distance),
+                      absent = std::min(distance - (first_ - first), piece_values);
+    alignas(64) std::int32_t room[piece_values];
+    bool small[max_references] = {true, true};
+    references_.predict(references, first, piece_values, room, small, q);
+    std::copy_backward(q, q + (piece_values - absent), q + piece_values);
+    std::fill_n(q, absent, 0);
   }
 
   // Quantises the piece `distance` values earlier; returns the number of runs of values without an integer.
@@ -96,18 +105,18 @@ class Piece {
   const T* values_;
   std::size_t first_;
   const Quantiser<T>& quantiser_;
+  const ReferenceIntegers<T>& references_;
   const KernelSet& kernels_;
   std::size_t runs_ = 0, known_ = 1;
-  Window windows_[8];
-  alignas(64) std::int32_t reference_integers_[max_references][piece_values];
+  Window windows_[9];
 };
 
-// Returns the bytes of a record of the residuals `r` of a piece.
-std::size_t plane_bytes(const std::int32_t* r, const Prediction& prediction,
-                        const KernelSet& kernels) noexcept {
+// Returns the bytes of a record of the piece's residuals.
+template <class T>
+std::size_t plane_bytes(Piece<T>& piece, const Prediction& prediction, const KernelSet& kernels) noexcept {
   alignas(64) std::byte payload[max_plane_record<std::int32_t> / (chunk_values / piece_values) + 2 * overrun];
   PlanesOut planes(payload);
-  kernels.ints.pack(r, piece_groups, {prediction.inner, {}}, planes);
+  kernels.ints.pack(piece.integers(), piece_groups, {prediction.inner, piece.earlier(prediction)}, planes);
   const WidthTable table = choose_table(planes.widths, kernels.widths.summarize(planes.widths), piece_blocks,
                                         prediction.references > 0 ? two_bits : 0, kernels.widths);
   return RecordHeader{}.bytes() + planes.bytes + table.bytes;
@@ -127,9 +136,7 @@ std::size_t estimate(const T* values, std::size_t count, const Quantiser<T>& z, 
     const std::size_t exact_bytes = piece.runs() * run_bytes<T>(false);
     if (exact_bytes > piece_values * sizeof(T) / 4) return 0;
     for (std::size_t k = 0; k < predictions.size(); ++k) {
-      alignas(64) std::int32_t r[piece_values];
-      piece.residuals(predictions[k], r);
-      const std::size_t all = exact_bytes + plane_bytes(r, predictions[k], kernels);
+      const std::size_t all = exact_bytes + plane_bytes(piece, predictions[k], kernels);
       bytes[k] += slow(predictions[k]) ? all + all / (min_gain_divisor - 1) : all;
     }
   }

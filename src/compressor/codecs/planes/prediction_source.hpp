@@ -1,5 +1,5 @@
-// Integers from which the chunks of a frame are predicted: earlier integers of the frame by lags, or the
-// integers of references.
+// Integers from which the chunks of a frame are predicted: earlier integers of the frame by lags, the
+// integers of references, or both.
 #pragma once
 
 #include <memory>
@@ -47,6 +47,17 @@ class ReferenceIntegers {
       q[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(q[i]) * addends_);
   }
 
+  // Computes what the first `of` references predict for the n integers from `first` on. `room`, `small`: as
+  // for read(), of the second reference and of both.
+  void predict(std::size_t of, std::size_t first, std::size_t n, std::int32_t* room, bool* small,
+               std::int32_t* q) const noexcept {
+    read(0, first, n, q, small[0]);
+    if (of == 1) return;
+    read(1, first, n, room, small[1]);
+    for (std::size_t i = 0; i < groups_of(n) * group_values; ++i)
+      q[i] = subtract_wrapping(add_wrapping(q[i], q[i]), room[i]);
+  }
+
  private:
   const T* reference(std::size_t k) const noexcept {
     return static_cast<const T*>(references_[k].values.data);
@@ -79,7 +90,7 @@ class ReferenceIntegers {
 };
 
 // Memory for the integers of the current chunk, and the earlier integers from which they are predicted.
-// Chunks of a frame with lags follow each other; those of a frame with references may be in any order.
+// Chunks of a frame with lags follow each other; those of a frame with references alone may be in any order.
 template <class T>
 class PredictionSource {
  public:
@@ -88,9 +99,15 @@ class PredictionSource {
   // Makes the source for a frame of `count` values with lags. Throws std::bad_alloc.
   PredictionSource(const Lags& lags, std::size_t count) : lags_(lags), window_(lags.span(), count) {}
 
-  // Makes the source for a frame of `count` values with references. out_of_memory() tells if that failed.
-  PredictionSource(const ReferenceIntegers<T>& references, std::size_t count)
-      : references_(&references), count_(count), buffers_(new (std::nothrow) Buffers) {}
+  // Makes the source for a frame of `count` values with references, and behind them a lag or none. Throws
+  // std::bad_alloc if there is no memory for the lag; out_of_memory() tells if there is none for the
+  // references.
+  PredictionSource(const Lags& lags, const ReferenceIntegers<T>& references, std::size_t count)
+      : lags_(lags), references_(&references), count_(count), buffers_(new (std::nothrow) Buffers) {
+    if (!lags.any()) return;
+    window_ = LagWindow(lags.span(), count);
+    predicted_ = LagWindow(lags.span(), count);
+  }
 
   bool any() const noexcept { return window_.any() || references_ != nullptr; }
   bool out_of_memory() const noexcept { return references_ != nullptr && buffers_ == nullptr; }
@@ -99,9 +116,9 @@ class PredictionSource {
   std::int32_t* start_chunk(std::size_t i) noexcept {
     earlier_ = {};
     first_ = i * chunk_values;
-    if (references_ != nullptr) return buffers_->chunk;
+    if (!window_.any()) return buffers_->chunk;
     std::int32_t* const q = window_.next();
-    earlier_ = EarlierIntegers::by_lags(q, lags_);
+    earlier_ = references_ == nullptr ? EarlierIntegers::by_lags(q, lags_) : predict_from_lag(q);
     return q;
   }
 
@@ -120,9 +137,9 @@ class PredictionSource {
   }
 
   // Returns the values of references at the chunk's n positions, for kernels that take whole groups of small
-  // values. Returns nothing if there are no references, or the chunk is unlikely to be small.
+  // values. Returns nothing if the frame has no references or a lag, or the chunk is unlikely to be small.
   std::optional<ReferenceValues<T>> reference_values(std::size_t n) const noexcept {
-    if (references_ == nullptr || n % group_values != 0 || !likely_small_) return {};
+    if (references_ == nullptr || lags_.any() || n % group_values != 0 || !likely_small_) return {};
     return references_->values_from(first_);
   }
   // Makes reference_values() return nothing until the references of a chunk are small again.
@@ -135,8 +152,17 @@ class PredictionSource {
     bool small[max_references] = {true, true};
   };
 
+  // Returns what predicts the integers at `q` from a lag behind references. A residual is predicted to be
+  // that of the integer a lag before, which is that integer less its own prediction.
+  EarlierIntegers predict_from_lag(const std::int32_t* q) noexcept {
+    std::int32_t* const predicted = predicted_.next();
+    references_->predict(references_->count(), first_, std::min(chunk_values, count_ - first_),
+                         buffers_->reference[0], buffers_->small, predicted);
+    return {q - lags_.lag[0], predicted, predicted - lags_.lag[0]};
+  }
+
   Lags lags_;
-  LagWindow window_;
+  LagWindow window_, predicted_;  // integers of the frame, and what references predict for them
   const ReferenceIntegers<T>* references_ = nullptr;
   std::size_t count_ = 0, first_ = 0;  // number of values of the frame; position of the chunk's first value
   bool likely_small_ = true;

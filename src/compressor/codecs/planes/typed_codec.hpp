@@ -173,7 +173,8 @@ class TypedCodec {
 
   // Returns the source of predictions for a frame with the lags or references of this codec.
   PredictionSource<T> source_of_predictions(const ReferenceIntegers<T>& references, std::size_t count) const {
-    return lags_.any() ? PredictionSource<T>(lags_, count) : PredictionSource<T>(references, count);
+    return references_.empty() ? PredictionSource<T>(lags_, count)
+                               : PredictionSource<T>(lags_, references, count);
   }
   // Encodes a frame with lags or references. Returns 0 if the frame has to be encoded without them; for an
   // addend, if there is no memory.

@@ -56,7 +56,7 @@ TEST(References, ThatEqualTheMessageLeaveNextToNothing) {
 
 TEST(References, AllKernelSetsWriteTheSameFrames) {
   for (const DType type : real_types) {
-    for (const char* predictor : {"none", "delta", "pairs", "second"}) {
+    for (const char* predictor : {"none", "delta", "pairs", "second", "delta+64", "none+8000"}) {
       for (const double e : {1e-1, 1e-3, 2e-5, 1e-5}) {
         const auto scalar = planes_with(predictor, e, "scalar");
         History history(type, 9001, Pattern::noisy, 4, e > 1e-2);
@@ -97,8 +97,9 @@ TEST(References, OfFramesThatNeedLayersOr64BitsAreLeftOut) {
 TEST(References, SumsAreThoseWithout) {
   const auto plain = planes_with("delta");
   std::mt19937_64 random(5);
-  constexpr const char* predictors[] = {"none", "delta", "second", "auto"};
-  for (int round = 0; round < 48; ++round) {
+  constexpr const char* predictors[] = {"none", "delta", "second", "none+64", "delta+64", "second+5000"};
+  int with_lag = 0;
+  for (int round = 0; round < 96; ++round) {
     const DType type = real_types[random() % std::size(real_types)];
     const std::size_t count = round % 3 == 0 ? 4097 : 9001;
     History history(type, count, round % 2 == 0 ? Pattern::smooth : Pattern::noisy, random(), round % 4 == 0);
@@ -106,7 +107,8 @@ TEST(References, SumsAreThoseWithout) {
     const auto references = history.references(1 + random() % 2);
     std::vector<FrameBytes> with, without;
     for (std::size_t k = 0; k < 2 + random() % 7; ++k) {
-      const auto codec = planes_with(round % 2 == 0 ? "delta" : predictors[random() % 3]);
+      const char* const common = round % 4 == 0 ? "delta" : "delta+64";
+      const auto codec = planes_with(round % 2 == 0 ? common : predictors[random() % std::size(predictors)]);
       Values x = history.now;
       for (std::size_t i = 0; i < x.numbers(); ++i)
         x.set(i, x.at(i) + 0.01 * static_cast<double>(random() % 9));
@@ -119,6 +121,8 @@ TEST(References, SumsAreThoseWithout) {
     if (with.size() < 2) continue;
     const FrameBytes sum = sum_of(*plain, with), expected = sum_of(*plain, without);
     ASSERT_EQ(reference_count(header_of(sum)), references.size());
+    with_lag += header_of(sum).parameters[1];
+    ASSERT_TRUE(round % 4 != 2 || header_of(sum).parameters[1] == 1);
     ASSERT_TRUE(values_of(*plain, sum, history.now, references) == values_of(*plain, expected, history.now))
         << name_of(type) << " " << round;
     FrameBytes more, expected_more;
@@ -128,19 +132,23 @@ TEST(References, SumsAreThoseWithout) {
     ASSERT_TRUE(values_of(*plain, more, x, references) == values_of(*plain, expected_more, x))
         << name_of(type) << " " << round;
   }
+  EXPECT_GT(with_lag, 15);
 }
 
 TEST(References, AccumulatingWhatNeedsALayerLeavesThemOut) {
-  const auto codec = planes_with("delta");
-  const History history(DType::f32, 9000, Pattern::noisy, 6);
-  const auto references = history.references(2);
-  const FrameBytes frame = frame_of(*codec, history.now, references), plain = frame_of(*codec, history.now);
-  const Values wild = make_values(DType::f32, 9000, Pattern::wild, 2);
-  FrameBytes sum, expected;
-  ASSERT_EQ(accumulated(*codec, frame, wild, references, sum).status, Status::ok);
-  ASSERT_EQ(accumulated(*codec, plain, wild, {}, expected).status, Status::ok);
-  EXPECT_EQ(reference_count(header_of(sum)), 0u);
-  EXPECT_TRUE(values_of(*codec, sum, wild) == values_of(*codec, expected, wild));
+  for (const char* predictor : {"delta", "delta+64"}) {
+    const auto codec = planes_with(predictor), usual = planes_with("delta");
+    const History history(DType::f32, 9000, Pattern::noisy, 6);
+    const auto references = history.references(2);
+    const FrameBytes frame = frame_of(*codec, history.now, references), plain = frame_of(*usual, history.now);
+    const Values wild = make_values(DType::f32, 9000, Pattern::wild, 2);
+    FrameBytes sum, expected;
+    ASSERT_EQ(accumulated(*codec, frame, wild, references, sum).status, Status::ok);
+    ASSERT_EQ(accumulated(*usual, plain, wild, {}, expected).status, Status::ok);
+    EXPECT_EQ(reference_count(header_of(sum)), 0u);
+    EXPECT_EQ(header_of(sum).parameters[1], 0);
+    EXPECT_TRUE(values_of(*codec, sum, wild) == values_of(*codec, expected, wild));
+  }
 }
 
 TEST(References, OfAddendsHaveToBeTheSame) {
@@ -186,7 +194,42 @@ TEST(References, SumsHaveAtMost255Addends) {
 
 // ---- Formats
 
-TEST(References, AndLagsExcludeEachOther) {
+// Returns the frame with one lag of 64 more, after `at` bytes of the payload.
+FrameBytes with_lag_more(FrameBytes frame, std::size_t at) {
+  FrameHeader header = header_of(frame);
+  ++header.parameters[1];
+  header.payload_bytes += 4;
+  const std::byte lag[4] = {std::byte{64}};
+  frame.insert(frame.begin() + static_cast<std::ptrdiff_t>(frame_header_bytes + at), lag, lag + 4);
+  write_header(header, frame);
+  return frame;
+}
+
+TEST(References, HaveAtMostOneLagBehindThem) {
+  const auto codec = planes_with("delta"), lagged = planes_with("delta+64");
+  const History history(DType::f32, 5000, Pattern::noisy, 9);
+  Values out(DType::f32, 5000);
+  for (const std::size_t n : {0u, 1u, 2u}) {
+    const auto references = history.references(n);
+    const auto decode = [&](const Codec& by, std::size_t lags) {
+      FrameBytes frame = frame_of(by, history.now, references);
+      EXPECT_EQ(header_of(frame).parameters[2], n);
+      while (header_of(frame).parameters[1] < lags) frame = with_lag_more(frame, 8 * n);
+      return codec->decode(frame, references, out.slice());
+    };
+    EXPECT_EQ(decode(*codec, 1), Status::ok);
+    EXPECT_EQ(decode(*lagged, 1), Status::ok);
+    EXPECT_EQ(decode(*lagged, 2), n == 0 ? Status::ok : Status::corrupt_frame);
+  }
+  auto of_addend = history.references(1);
+  of_addend[0].of_addend = true;
+  FrameBytes frame(codec->max_bytes(DType::f32, 5000, 2));
+  frame.resize(codec->encode(history.now.slice(), of_addend, frame).bytes);
+  EXPECT_EQ(codec->decode(frame, of_addend, out.slice()), Status::ok);
+  EXPECT_EQ(codec->decode(with_lag_more(frame, 8), of_addend, out.slice()), Status::corrupt_frame);
+}
+
+TEST(References, OfAHeaderThatCannotBeAreRefused) {
   for (const auto& codec : {planes_with("delta"), mpc_codec("d1")}) {
     const History history(DType::f32, 5000, Pattern::noisy, 9);
     const auto references = history.references(1);
@@ -204,12 +247,88 @@ TEST(References, AndLagsExcludeEachOther) {
   }
 }
 
-TEST(References, OfLagsThatAreNamedAreNotUsed) {
-  for (const auto& codec : {planes_with("delta+64"), mpc_codec("d1+64")}) {
-    const History history(DType::f32, 5000, Pattern::noisy, 9);
-    const FrameHeader header = header_of(frame_of(*codec, history.now, history.references(2)));
-    EXPECT_EQ(header.parameters[1], 1);
-    EXPECT_EQ(header.parameters[2], 0);
+TEST(References, OfLagsThatAreNamedAreUsedBeforeOneLagOfPlanes) {
+  const History history(DType::f32, 5000, Pattern::noisy, 9);
+  const auto used = [&](const Codec& codec) {
+    const FrameHeader header = header_of(frame_of(codec, history.now, history.references(2)));
+    return std::pair<int, int>{header.parameters[1], header.parameters[2]};
+  };
+  EXPECT_EQ(used(*planes_with("delta+64")), (std::pair{1, 2}));
+  EXPECT_EQ(used(*planes_with("delta+64+128")), (std::pair{2, 0}));
+  EXPECT_EQ(used(*mpc_codec("d1+64")), (std::pair{1, 0}));
+}
+
+// ---- A row as a lag behind references
+
+constexpr Dims rows_of_64{{400, 64}, 2};
+
+// Two messages whose difference is alike from row to row (of 64 values) up to noise.
+History alike_in_rows(DType type, double noise) {
+  History history(type, 400 * 64, Pattern::noisy, 12);
+  std::mt19937_64 random(13);
+  std::vector<double> change(64);
+  for (double& x : change) x = static_cast<double>(random() % 2000) / 1000;
+  for (std::size_t i = 0; i < history.now.numbers(); ++i)
+    history.now.set(
+        i, history.before.at(i) + change[i % 64] + noise * static_cast<double>(random() % 1000) / 1000);
+  return history;
+}
+
+TEST(References, HaveRowsBehindThemWhereThatMakesFramesShorter) {
+  for (const DType type : {DType::f32, DType::f64}) {
+    const History history = alike_in_rows(type, 0.04);
+    const auto references = history.references(1);
+    const auto plain = planes_with("auto"),
+               rows = find_codec("planes")->make({.bound = 1e-2, .dims = rows_of_64});
+    const FrameBytes frame = frame_of(*rows, history.now, references);
+    EXPECT_EQ(header_of(frame).parameters[1], 1);
+    EXPECT_EQ(header_of(frame).parameters[2], 1);
+    EXPECT_LT(2 * frame.size(), frame_of(*plain, history.now, references).size());
+    EXPECT_TRUE(values_of(*plain, frame, history.now, references) ==
+                values_of(*plain, frame_of(*plain, history.now), history.now));
+  }
+}
+
+// Differences, and differences of these, of integers with 22 bits whose signs are random.
+TEST(References, BeforeALagStayWithinTheLargestFrame) {
+  for (const DType type : {DType::f32, DType::f64, DType::f16, DType::bf16}) {
+    const double e = size_of(type) == 2 ? 0x1p-14 : 0x1p-22;
+    const auto plain = planes_with("delta", e);
+    History history(type, 9001, Pattern::noisy, 15);
+    std::mt19937_64 random(16);
+    for (std::size_t i = 0; i < history.now.numbers(); ++i) {
+      const double sign = random() % 2 == 0 ? 1 : -1;
+      history.now.set(i, sign * (1 - 0x1p-12 * static_cast<double>(random() % 9)));
+      history.before.set(i, -sign);
+      history.earlier.set(i, sign);
+    }
+    const auto references = history.references(2);
+    std::vector<FrameBytes> with, without;
+    for (const char* predictor : {"second+64", "second+64", "none+64", "delta"}) {
+      with.push_back(frame_of(*planes_with(predictor, e), history.now, references));
+      without.push_back(frame_of(*plain, history.now));
+      ASSERT_TRUE(values_of(*plain, with.back(), history.now, references) ==
+                  values_of(*plain, without.back(), history.now));
+    }
+    if (size_of(type) == 2) continue;  // differences of halves take more bytes than these have
+    const FrameBytes alike = sum_of(*plain, {with[0], with[1]}), all = sum_of(*plain, with);
+    EXPECT_EQ(header_of(alike).parameters[1], 1);
+    EXPECT_EQ(header_of(all).parameters[1], 0);
+    EXPECT_TRUE(values_of(*plain, alike, history.now, references) ==
+                values_of(*plain, sum_of(*plain, {without[0], without[1]}), history.now));
+    EXPECT_TRUE(values_of(*plain, all, history.now, references) ==
+                values_of(*plain, sum_of(*plain, without), history.now));
+  }
+}
+
+TEST(References, AreAloneWhereRowsGainNothing) {
+  const History history(DType::f32, 400 * 64, Pattern::noisy, 14);
+  for (const std::size_t n : {1u, 2u}) {
+    const auto references = history.references(n);
+    const auto rows = find_codec("planes")->make({.bound = 1e-4, .dims = rows_of_64});
+    const FrameBytes frame = frame_of(*rows, history.now, references);
+    ASSERT_EQ(reference_count(header_of(frame)), n);
+    EXPECT_TRUE(frame == frame_of(*planes_with("auto", 1e-4), history.now, references));
   }
 }
 

@@ -20,9 +20,9 @@ template <class T>
 bool FrameReader<T>::read_prediction() noexcept {
   const auto [inner, lags, references, unused] = header_.parameters;
   prediction_ = {static_cast<Predictor>(inner), {}, reference_count(header_), refers_by_addend(header_)};
-  if (inner > static_cast<std::uint8_t>(Predictor::second) || lags > max_lags) return false;
+  if (inner > static_cast<std::uint8_t>(Predictor::second) || lags > max_lags_of(prediction_)) return false;
   if (stored()) return lags == 0 && references == 0;
-  if (references > 0 && (lags > 0 || header_.step == 0)) return false;
+  if (references > 0 && header_.step == 0) return false;
   if (!read_state_numbers(header_, payload_, states_) || payload_.size() < 4 * std::size_t{lags})
     return false;
   for (std::uint32_t next_lag = min_lag; prediction_.lags.n < lags; ++prediction_.lags.n) {

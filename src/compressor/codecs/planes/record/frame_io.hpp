@@ -15,6 +15,12 @@ struct Padding {
   alignas(64) std::byte bytes[chunk_values * sizeof(std::int32_t) + overrun];
 };
 
+// Returns the number of lags that a frame may have: behind references one, unless each addend has its own.
+constexpr unsigned max_lags_of(const Prediction& prediction) noexcept {
+  if (prediction.references == 0) return max_lags;
+  return prediction.by_addend ? 0 : 1;
+}
+
 template <class T>
 class FrameReader {
  public:
