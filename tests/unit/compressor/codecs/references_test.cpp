@@ -222,7 +222,7 @@ TEST(References, HaveAtMostOneLagBehindThem) {
     EXPECT_EQ(decode(*lagged, 2), n == 0 ? Status::ok : Status::corrupt_frame);
   }
   auto of_addend = history.references(1);
-  of_addend[0].of_addend = true;
+  of_addend[0].by_addend = true;
   FrameBytes frame(codec->max_bytes(DType::f32, 5000, 2));
   frame.resize(codec->encode(history.now.slice(), of_addend, frame).bytes);
   EXPECT_EQ(codec->decode(frame, of_addend, out.slice()), Status::ok);
