@@ -36,7 +36,7 @@ class Piece {
 
   std::size_t runs() const noexcept { return runs_; }
 
-  // Computes the residuals that remain after prediction with lags or references.
+  // Computes the residuals of a prediction with lags or references.
   void residuals(const Prediction& prediction, std::int32_t* r) noexcept {
     const std::int32_t* const q = window(0);
     const EarlierIntegers earlier = earlier_integers(prediction);
@@ -64,7 +64,8 @@ class Piece {
   const std::int32_t* window(std::size_t distance) noexcept {
     for (std::size_t k = 0; k < known_; ++k)
       if (windows_[k].distance == distance) return windows_[k].q;
-    if (known_ == std::size(windows_)) --known_;  // replaces the last one: candidates have fewer lags
+    if (known_ == std::size(windows_))
+      --known_;  // replaces the last one: seldom, as candidates have fewer lags
     Window& next = windows_[known_++];
     next.distance = distance;
     quantise(distance, next.q);
