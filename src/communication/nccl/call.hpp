@@ -22,7 +22,8 @@ struct NcclCall {
   void* residual = nullptr;  // of a sum with error feedback: what earlier calls have left out
 };
 
-// Returns true if `count` is that of one block, and the call has a block for each rank.
+// Returns true if `count` is that of one block, and the call has a block for each rank, for the collectives
+// that Taut serves. Gather and scatter, which are left to NCCL, also count one block.
 constexpr bool counts_one_block(Collective collective) noexcept {
   return collective == Collective::reduce_scatter || collective == Collective::allgather ||
          collective == Collective::alltoall;

@@ -167,7 +167,7 @@ class CudaCall {
 
   void note_use(StreamScratch::Purpose purpose) { used_.push_back(purpose); }
 
-  // Parts with the scratch memory of a call that has launched some of its kernels only: the words there are
+  // Gives back the scratch memory of a call that has launched some of its kernels only: the words there are
   // those of a call in progress. The next call takes new memory.
   void abandon_scratch() noexcept {
     for (const StreamScratch::Purpose purpose : used_)

@@ -34,8 +34,8 @@ int name_of(int device, char* name, std::size_t bytes) {
   return status_of(error);
 }
 
-// Sets the current device. A change that fails is repeated, because later work and memory would go to another
-// device. An error that persists is a fault of the device.
+// Sets the current device, and `before` to the previous one. A change that fails is repeated, because later
+// work and memory would go to another device. An error that persists is a fault of the device.
 int set_device(int device, int* before) {
   if (const int status = status_of(cudaGetDevice(before)); status != 0) return status;
   const int status = status_of(cudaSetDevice(device));
@@ -50,8 +50,8 @@ int wait(void* stream) {
   return status;
 }
 
-// Pooled memory is allocated on a stream of Taut, which other streams have to wait for. A stream of the
-// program could itself wait for the call that needs the memory.
+// Allocates memory that all streams may use. Pooled memory is allocated on a stream of Taut, for which the
+// call waits. A stream of the program could itself wait for the call that needs the memory.
 int allocate(void** memory, std::size_t bytes, MemoryKind kind) {
   const RelaxedCaptureScope scope;
   if (kind != MemoryKind::pooled)
@@ -80,6 +80,7 @@ int copy(void* to, const void* from, std::size_t bytes) {
   return error == cudaSuccess ? wait(nullptr) : status_of(error);
 }
 
+// Functions that DeviceServices::at_release has registered.
 struct ReleaseHooks {
   std::mutex mutex;
   std::vector<void (*)()> hooks;

@@ -1,5 +1,5 @@
 // Functions that cuda_services.cu and its neighbours implement for the table DeviceServices
-// (device_services.hpp), and for each other; under the name of the file that has them.
+// (device_services.hpp), and for each other. Each group has the name of the file that implements it.
 #pragma once
 
 #include "compressor/gpu/device_services.hpp"

@@ -1,4 +1,4 @@
-// Implements the services on arrays of values: checks arguments and launches kernels on the stream.
+// Implements the services on arrays of values (DeviceServices): checks arguments and launches kernels on the stream.
 #include "compressor/gpu/cuda_call.hpp"
 #include "compressor/gpu/cuda_services.hpp"
 #include "compressor/gpu/values/calls.hpp"

@@ -9,7 +9,7 @@ namespace taut::planes::cuda {
 
 template <class Group>
 using UsualReader = RecordReader<float, Group, RunsCheck::absent>;
-using SumGroup = BlockGroup<CudaThread, sum_threads>;
+using SumGroup = ChunkThreads<CudaThread, sum_threads>;
 
 // True if a record has the usual form. The compiler then removes the code for all other forms.
 TAUT_DEVICE bool is_usual(RecordHead& head) {
@@ -20,18 +20,18 @@ TAUT_DEVICE bool is_usual(RecordHead& head) {
 
 // Writes a record to a known place.
 template <class Group, class Shared, class Write>
-TAUT_DEVICE void write_usual(Group& block_group, Shared& shared, const Sink& sink, std::uint32_t width, const Write& write) {
-  PlanesPlan plan = plan_planes(block_group, width, chunk_blocks, false);
+TAUT_DEVICE void write_usual(Group& threads, Shared& shared, const Sink& sink, std::uint32_t width, const Write& write) {
+  PlanesPlan plan = plan_planes(threads, width, chunk_blocks, false);
   if (plan.table_flags != dense) return;
   plan.table_flags = dense;
   write(plan.block_in(shared.record));
-  write_table(block_group, shared.planes, plan, chunk_blocks, shared.record);
-  block_group.simt().barrier();
+  write_table(threads, shared.planes, plan, chunk_blocks, shared.record);
+  threads.simt().barrier();
   const std::uint32_t words = plan.bytes() / 4;
-  if (fits(sink, shared.record_at, words)) copy_words(block_group, shared.record, words, sink.records + shared.record_at);
+  if (fits(sink, shared.record_at, words)) copy_words(threads, shared.record, words, sink.records + shared.record_at);
 }
 
-__global__ void __launch_bounds__(group_threads, 4)
+__global__ void __launch_bounds__(chunk_threads, 4)
     fast_place(const __grid_constant__ Sink sink, const __grid_constant__ PlanesPlan plan, std::int32_t base) {
   __shared__ std::uint64_t at;
   __shared__ std::uint32_t chunk, record[2];
@@ -49,62 +49,62 @@ __global__ void __launch_bounds__(group_threads, 4)
 
 // Encodes the integers of a chunk whose widths need `Rows` rows.
 template <unsigned Rows, class Group>
-TAUT_DEVICE void encode_rows(Group& block_group, EncodeShared<float>& shared, const EncodeJob<float>& job, std::int32_t (&q)[block_values]) {
-  const std::int32_t base = difference<true>(block_group, Predictor::delta, block_values, q);
-  if (block_group.thread() == 0) shared.record[1] = static_cast<std::uint32_t>(base);
-  const unsigned width = width_of(block_group.simt(), q);
-  if (rows_of<std::int32_t>(block_group.simt(), width) != Rows) return;
-  write_usual(block_group, shared, job.sink, width, [&](std::uint8_t* to) { write_rows<Rows>(block_group.simt(), to, q, width); });
-  block_group.simt().barrier();  // the block arrives at its end
+TAUT_DEVICE void encode_rows(Group& threads, EncodeShared<float>& shared, const EncodeJob<float>& job, std::int32_t (&q)[block_values]) {
+  const std::int32_t base = difference<last_shared>(threads, Predictor::delta, block_values, q);
+  if (threads.thread() == 0) shared.record[1] = static_cast<std::uint32_t>(base);
+  const unsigned width = width_of(threads.simt(), q);
+  if (rows_of<std::int32_t>(threads.simt(), width) != Rows) return;
+  write_usual(threads, shared, job.sink, width, [&](std::uint8_t* to) { write_rows<Rows>(threads.simt(), to, q, width); });
+  threads.simt().barrier();  // the block arrives at its end
 }
 
 // Computes small integers. Returns true if every value of the chunk has one.
 template <PackedBits Bits, class Group>
-TAUT_DEVICE bool all_small(Group& block_group, const EncodeJob<float>& job, const float* from, std::int32_t (&q)[block_values]) {
+TAUT_DEVICE bool all_small(Group& threads, const EncodeJob<float>& job, const float* from, std::int32_t (&q)[block_values]) {
   float x[block_values];
   load_block(from, block_values, x);
   bool is_small = true;
   for (unsigned i = 0; i < block_values; ++i) is_small &= quantise_small(x[i], job.z, q[i]);
   if constexpr (Bits == PackedBits::exact) is_small &= has_no_packed(x, job.z);
-  block_group.publish_last(q[block_values - 1]);
-  return !block_group.any(!is_small);
+  threads.share_last(q[block_values - 1]);
+  return !threads.any(!is_small);
 }
 
 template <PackedBits Bits, bool Large = false>
 TAUT_DEVICE void encode_usual(const EncodeJob<float>& job) {
   __shared__ EncodeShared<float> shared;
-  BlockGroup<CudaThread> block_group(CudaThread{}, shared.block_group);
-  block_group.simt().barrier();  // the chunk has been taken
-  const float* const from = job.values + std::uint64_t{shared.chunk} * chunk_values + block_group.thread() * block_values;
+  ChunkThreads<CudaThread> threads(CudaThread{}, shared.threads);
+  threads.simt().barrier();  // the chunk has been taken
+  const float* const from = job.values + std::uint64_t{shared.chunk} * chunk_values + threads.thread() * block_values;
   std::int32_t q[block_values];
-  if (all_small<Bits>(block_group, job, from, q) == Large) return;
+  if (all_small<Bits>(threads, job, from, q) == Large) return;
   if constexpr (Large) {
     float x[block_values];
     load_block(from, block_values, x);
     std::uint32_t marked = 0;
     for (unsigned i = 0; i < block_values; ++i) marked |= static_cast<std::uint32_t>(!quantise_large(x[i], job.z, job.range, q[i])) << i;
-    block_group.publish_last(q[block_values - 1]);
-    if (block_group.any(marked != 0)) return;
+    threads.share_last(q[block_values - 1]);
+    if (threads.any(marked != 0)) return;
   }
-  encode_rows<Large ? 2 : 1>(block_group, shared, job, q);
+  encode_rows<Large ? 2 : 1>(threads, shared, job, q);
 }
 
-__global__ void __launch_bounds__(group_threads, 4)
+__global__ void __launch_bounds__(chunk_threads, 4)
     fast_encode(const __grid_constant__ EncodeJob<float> job) {
   encode_usual<PackedBits::rounded>(job);
 }
 
-__global__ void __launch_bounds__(group_threads, 4)
+__global__ void __launch_bounds__(chunk_threads, 4)
     fast_encode_exact(const __grid_constant__ EncodeJob<float> job) {
   encode_usual<PackedBits::exact>(job);
 }
 
-__global__ void __launch_bounds__(group_threads, 4)
+__global__ void __launch_bounds__(chunk_threads, 4)
     fast_encode_large(const __grid_constant__ EncodeJob<float> job) {
   encode_usual<PackedBits::rounded, true>(job);
 }
 
-__global__ void __launch_bounds__(group_threads, 4)
+__global__ void __launch_bounds__(chunk_threads, 4)
     fast_open(const __grid_constant__ DecodeJob<float> job) {
   __shared__ DecodeShared shared;
   const CudaThread simt;
@@ -123,29 +123,29 @@ __global__ void __launch_bounds__(group_threads, 4)
 template <unsigned Rows>
 TAUT_DEVICE void decode_usual(const DecodeJob<float>& job) {
   __shared__ DecodeShared shared;
-  BlockGroup<CudaThread> block_group(CudaThread{}, shared.block_group);
+  ChunkThreads<CudaThread> threads(CudaThread{}, shared.threads);
   const OpenFrame& frame = shared.frame;
-  block_group.simt().barrier();  // the record has been found
+  threads.simt().barrier();  // the record has been found
   RecordHead head = shared.head;
-  const std::uint32_t chunk = block_group.simt().block();
+  const std::uint32_t chunk = threads.simt().block();
   if (!shared.good || !is_usual(head)) return;
   ParsedRecord<float> record;
-  if (!UsualReader<BlockGroup<CudaThread>>(block_group, record, head, chunk_values, 1).read()) return;
-  if (rows_of<std::int32_t>(block_group.simt(), record.widths) != Rows) return;
+  if (!UsualReader<ChunkThreads<CudaThread>>(threads, record, head, chunk_values, 1).read()) return;
+  if (rows_of<std::int32_t>(threads.simt(), record.widths) != Rows) return;
   std::int32_t q[block_values];
-  read_rows<Rows>(block_group.simt(), record.words, record.blocks_at, record.widths, q);
-  undo_difference(block_group, Predictor::delta, static_cast<std::int32_t>(record.base), q);
+  read_rows<Rows>(threads.simt(), record.words, record.blocks_at, record.widths, q);
+  undo_difference(threads, Predictor::delta, static_cast<std::int32_t>(record.base), q);
   float x[block_values];
   for (unsigned i = 0; i < block_values; ++i) x[i] = static_cast<float>(q[i]) * static_cast<float>(frame.step);
-  store_block(job.values + std::uint64_t{chunk} * chunk_values + block_group.thread() * block_values, block_values, x);
+  store_block(job.values + std::uint64_t{chunk} * chunk_values + threads.thread() * block_values, block_values, x);
 }
 
-__global__ void __launch_bounds__(group_threads, 4)
+__global__ void __launch_bounds__(chunk_threads, 4)
     fast_decode(const __grid_constant__ DecodeJob<float> job) {
   decode_usual<1>(job);
 }
 
-__global__ void __launch_bounds__(group_threads, 4)
+__global__ void __launch_bounds__(chunk_threads, 4)
     fast_decode_large(const __grid_constant__ DecodeJob<float> job) {
   decode_usual<2>(job);
 }
@@ -162,17 +162,17 @@ __global__ void __launch_bounds__(sum_threads, resident_sum_blocks) fast_find(co
 
 __global__ void __launch_bounds__(sum_threads, resident_sum_blocks) fast_add(const __grid_constant__ SumJob<float> job) {
   __shared__ SumShared<float> shared;
-  SumGroup block_group(CudaThread{}, shared.block_group);
-  const CudaThread& simt = block_group.simt();
+  SumGroup threads(CudaThread{}, shared.threads);
+  const CudaThread& simt = threads.simt();
   simt.barrier();  // the records have been found
   RecordHead heads[] = {shared.heads[0], shared.heads[1]};
   if (!shared.operands.good || !is_usual(heads[0]) || !is_usual(heads[1])) return;
   ParsedRecord<float> a, b;
-  UsualReader<SumGroup> reader_a(block_group, a, heads[0], chunk_values, 1);
+  UsualReader<SumGroup> reader_a(threads, a, heads[0], chunk_values, 1);
   reader_a.read_widths();
-  UsualReader<SumGroup> reader_b(block_group, b, heads[1], chunk_values, 1);
+  UsualReader<SumGroup> reader_b(threads, b, heads[1], chunk_values, 1);
   reader_b.read_widths();
-  if (!read_rests(block_group, reader_a, reader_b)) return;
+  if (!read_rests(threads, reader_a, reader_b)) return;
   shared.blocks[0][simt.thread()] = {a.blocks_at, a.widths};
   shared.blocks[1][simt.thread()] = {b.blocks_at, b.widths};
   unsigned greatest = 0;
@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(sum_threads, resident_sum_blocks) fast_add(con
   }
   if (simt.thread() == 0) shared.record[1] = static_cast<std::uint32_t>(shared.base);
   const std::uint32_t widths = sum.widths(simt);
-  write_usual(block_group, shared, job.sink, widths, [&](std::uint8_t* to) { sum.write(simt, to, widths); });
+  write_usual(threads, shared, job.sink, widths, [&](std::uint8_t* to) { sum.write(simt, to, widths); });
 }
 
 }  // namespace taut::planes::cuda

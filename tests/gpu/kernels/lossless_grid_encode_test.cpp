@@ -78,11 +78,11 @@ TYPED_TEST(GpuGridEncoder, NaNThatLooksLikeACodeGivesUpTheGrid) {
   shim::Gpu gpu(4);
   LosslessGpuCodec<T> codec(gpu);
   for (const Word number :
-       {Word{1}, static_cast<Word>(2 * G::half - 1), Word{0}, static_cast<Word>(2 * G::half)}) {
+       {Word{1}, static_cast<Word>(2 * G::code_reach - 1), Word{0}, static_cast<Word>(2 * G::code_reach)}) {
     auto x = on_grid<T>(printed<P>, 5003, false);
     store(reinterpret_cast<std::byte*>(x.data()) + 4999 * sizeof(Word),
-          static_cast<Word>(G::center - G::half + number));
-    const bool looks = number != 0 && number != 2 * G::half;
+          static_cast<Word>(G::center - G::code_reach + number));
+    const bool looks = number != 0 && number != 2 * G::code_reach;
     const auto frame = as_on_the_host(codec, x);
     EXPECT_EQ((parameter(frame, 0) & forms) == 0, looks) << number;
   }

@@ -82,10 +82,10 @@ std::shared_ptr<OrderedCalls> find_calls(ncclComm* comm) {
 
 int start_serving(std::span<ncclComm* const> created, const std::optional<std::string>& policy) {
   report_at_exit(last_reports);
-  const bool rules = policy || !options().rules.empty() || !options().config.empty();
+  const bool has_rules = policy || !options().rules.empty() || !options().config.empty();
   std::vector<std::shared_ptr<OrderedCalls>> served;
   for (ncclComm* const comm : created) {
-    if (!may_serve(comm) || !rules) continue;
+    if (!may_serve(comm) || !has_rules) continue;
     std::shared_ptr<OrderedCalls> calls = new_calls(comm, policy);
     if (calls == nullptr) continue;
     served.push_back(calls);
@@ -101,8 +101,8 @@ int start_serving(std::span<ncclComm* const> created, const std::optional<std::s
 void leave_nonblocking(ncclComm* comm, int rank) {
   report_at_exit(last_reports);
   count_nonblocking();
-  const bool rules = !options().rules.empty() || !options().config.empty();
-  if (rules && rank == 0)
+  const bool has_rules = !options().rules.empty() || !options().config.empty();
+  if (has_rules && rank == 0)
     std::fprintf(stderr,
                  "taut: NCCL serves all calls of a communicator, which was created with blocking = 0 "
                  "(PyTorch: set TORCH_NCCL_USE_COMM_NONBLOCKING=0)\n");

@@ -12,9 +12,9 @@ std::size_t value_bytes(int datatype) noexcept {
 }
 
 std::size_t bytes_of(const NcclCall& call, int ranks) noexcept {
-  const bool blocks = counts_one_block(call.collective) || call.collective == Collective::gather ||
-                      call.collective == Collective::scatter;
-  return call.count * value_bytes(call.datatype) * (blocks ? static_cast<std::size_t>(ranks) : 1);
+  const bool has_blocks = counts_one_block(call.collective) || call.collective == Collective::gather ||
+                          call.collective == Collective::scatter;
+  return call.count * value_bytes(call.datatype) * (has_blocks ? static_cast<std::size_t>(ranks) : 1);
 }
 std::size_t bytes_of(const Message& message, int) noexcept {
   return message.count * value_bytes(message.datatype);

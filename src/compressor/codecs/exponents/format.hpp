@@ -1,6 +1,6 @@
-// Stream format of the exponents codec (lossless, float16 and bfloat16): constants and sizes. The exponent of
-// a value, its symbol, gets a code of 1 to 4 bits if it is common, 4 more bits from a second code book if it
-// is less common, and is otherwise stored raw after both codes. The format is specified in spec.md beside
+// Payload format of the exponents codec (lossless, float16 and bfloat16): constants and sizes. The exponent
+// of a value, its symbol, gets a code of 1 to 4 bits if it is common, 4 more bits from a second code book if
+// it is less common, and is otherwise stored raw after both codes. The format is specified in spec.md beside
 // this file.
 //
 //   payload = index: u32 offset[chunks + 1], in 4-byte words from the end of the index

@@ -190,7 +190,7 @@ class Mpc final : public Codec {
     // are 0.
     Layout integers_alone = layout;
     integers_alone.grid = found;
-    if (const std::size_t without = found.integers ? sampled_bytes(integers_alone, bytes) : bytes;
+    if (const std::size_t without = found.integers_alone ? sampled_bytes(integers_alone, bytes) : bytes;
         without + without / 31 < bytes) {
       layout = integers_alone;
       bytes = without;

@@ -1,4 +1,4 @@
-// Stream format of the mpc codec: constants and sizes. The format is specified in spec.md beside this file.
+// Payload format of the mpc codec: constants and sizes. The format is specified in spec.md beside this file.
 //
 //   payload = index: u32 offset[chunks + 1], in 4-byte words from the end of the index
 //           | records, one a chunk of 4096 bytes; offset[i] == offset[i + 1]: a chunk of zeros

@@ -335,14 +335,14 @@ bool FrameReader::read_grid() noexcept {
                  form = parameter & forms;
   distance_ = parameter & ~(forms | unit_flag | base_flag);
   const bool has_unit = (parameter & unit_flag) != 0, has_base = (parameter & base_flag) != 0;
-  const bool integers = (header_.parameters[1] & integers_flag) != 0;
-  if (form == 0) return !has_unit && !has_base && !integers;
+  const bool integers_alone = (header_.parameters[1] & integers_flag) != 0;
+  if (form == 0) return !has_unit && !has_base && !integers_alone;
   const bool has_codes = info_of(header_.type).family != Family::integer && word_bytes_ >= 4;
   const std::size_t bytes = (std::size_t{2} + has_unit + has_base) * sizeof(double);
   if (form == forms || !has_codes || !header_.bound.exact() || payload_.size() < bytes) return false;
   const auto number = [this](std::size_t i) { return load<double>(payload_.data() + i * sizeof(double)); };
   grid_ = {form == product_flag ? Grid::Form::product : Grid::Form::quotient, number(0), number(1),
-           has_unit ? number(2) : 0, integers};
+           has_unit ? number(2) : 0, integers_alone};
   if (has_base) grid_.base = load<std::uint64_t>(payload_.data() + bytes - sizeof grid_.base);
   payload_ = payload_.subspan(bytes);
   const auto is_unit_of_words = word_bytes_ == 4 ? is_unit<std::uint32_t> : is_unit<std::uint64_t>;

@@ -17,9 +17,9 @@ Vector less_lags(const Vector& words, const Sources& sources, std::size_t at) no
   const auto less = [](const Vector& a, const Vector& b) {
     return Set::template map_words<Word>([](auto x, auto y) { return x - y; }, a, b);
   };
-  const Vector rest = less(words, Set::load(sources.near + at));
-  if (sources.far == nullptr) return rest;
-  return less(rest, less(Set::load(sources.far + at), Set::load(sources.both + at)));
+  const Vector residual = less(words, Set::load(sources.near + at));
+  if (sources.far == nullptr) return residual;
+  return less(residual, less(Set::load(sources.far + at), Set::load(sources.both + at)));
 }
 
 // Returns the bits of a number, or of a register of numbers, as numbers of another type.
@@ -57,7 +57,7 @@ inline bool float_inverse_serves(double step, double offset) noexcept {
 
 // Grid of one message, for words of one size. A word is coded in these steps: its value is scaled and rounded
 // to an integer; the value of the integer is computed as decoders do; if the word differs from that of the
-// integer by no more than a code holds, the code takes its place. `integers_alone`: Grid::integers.
+// integer by no more than a code holds, the code takes its place. `integers_alone`: as in Grid.
 template <class Set, class Word, Scale scale, bool has_unit, bool integers_alone>
 class GridCode {
   using G = GridWords<Word>;
@@ -106,14 +106,14 @@ class GridCode {
   Vector words(const Vector& codes) const noexcept {
     const Word center = G::center - base_;
     const auto rounded_of = [center](auto code) {
-      const Word least = (2 * G::half >> low_bits) - constant_bits;
-      return ((code - center + (below + 2 * G::half)) >> low_bits) - least;
+      const Word least = (2 * G::code_reach >> low_bits) - constant_bits;
+      return ((code - center + (below + 2 * G::code_reach)) >> low_bits) - least;
     };
     const Vector rounded = Set::template map_words<Word>(rounded_of, codes);
     const auto word = [this, center](auto code, auto rounded_word, auto z) {
       const auto number = code - center,
                  moved_word = moved(z) + (number - ((rounded_word - constant_bits) << low_bits));
-      const auto is_code = number + (G::half - 1) < 2 * G::half - 1;
+      const auto is_code = number + (G::code_reach - 1) < 2 * G::code_reach - 1;
       if constexpr (has_unit) {
         // Values from the limit on have no shift; the subtraction of 0 would change the bits of a NaN.
         const auto back = as<Word>(as<Value>(moved_word) - shift_of(z));
@@ -220,7 +220,7 @@ struct GridLoops {
       Set::store(distances, least);
     });
     for (std::size_t i = 0; i < vector_bytes; i += sizeof(Word))
-      if (load<Word>(distances + i) < 2 * GridWords<Word>::half - 1) return false;
+      if (load<Word>(distances + i) < 2 * GridWords<Word>::code_reach - 1) return false;
     return true;
   }
 
@@ -233,7 +233,7 @@ struct GridLoops {
   }
 
  private:
-  static constexpr Word first_code = GridWords<Word>::center - GridWords<Word>::half + 1;
+  static constexpr Word first_code = GridWords<Word>::center - GridWords<Word>::code_reach + 1;
   // Vectors that are coded at once: as many as there are registers for.
   static constexpr bool is_fused = requires(Vector v) { Set::fused(v, v, v); };  // Avx512
   static constexpr std::size_t at_once = is_fused ? 2 : 1;
@@ -277,8 +277,8 @@ struct GridLoops {
   }
   template <Scale scale, bool has_unit, class Action>
   static void with_unit(const Grid& grid, const Action& action) noexcept {
-    grid.integers ? action(GridCode<Set, Word, scale, has_unit, true>(grid))
-                  : action(GridCode<Set, Word, scale, has_unit, false>(grid));
+    grid.integers_alone ? action(GridCode<Set, Word, scale, has_unit, true>(grid))
+                        : action(GridCode<Set, Word, scale, has_unit, false>(grid));
   }
 };
 

@@ -28,6 +28,10 @@ namespace taut::mpc {
 
 inline constexpr std::uint32_t max_grid_values = 256;
 
+// Part of a message in which a search looks for values other than the commonest one: all of it, or, on GPUs,
+// the pieces of a sample (compressor/frame/sample.hpp).
+enum class GridReach : std::uint8_t { message, pieces };
+
 // Distance of two values that are neighbours in sorted order, and the greater one of their magnitudes.
 struct GridGap {
   double size, magnitude;
@@ -303,7 +307,7 @@ class GridSearch {
       if (exact > best_count) best = grid;
       best_count = best_count < exact ? exact : best_count;
     }
-    best.integers = best_count == 2 * m_.n;
+    best.integers_alone = best_count == 2 * m_.n;
     return best;
   }
 

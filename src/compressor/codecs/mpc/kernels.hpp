@@ -10,8 +10,9 @@
 
 namespace taut::mpc {
 
-// Words, and the words that predict them, as whole vectors. Absent sources are null. With references `near`
-// and `far` are the words of the newest one, and `both` those of the older one.
+// Words, and the words that predict them, as whole vectors: each word is predicted as `near`, or as the sum
+// of `near` and `far` less `both`. Absent sources are null. One reference is `near`; two predict 2 * newest -
+// older: `near` and `far` are the newest, `both` is the older.
 struct Sources {
   const std::byte* words;
   const std::byte* near = nullptr;  // words at the shorter lag

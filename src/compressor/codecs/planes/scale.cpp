@@ -75,7 +75,7 @@ Status scale_exact_values(const FrameReader<T>& frame, const KernelSet& kernels,
     return Status::ok;
   }
   Record<T> record;
-  Padding padding;
+  PaddedPlanes padding;
   for (std::size_t i = 0; i < frame.chunks(); ++i) {
     if (const Status s = frame.read(i, kernels.widths, record, padding); s != Status::ok) return s;
     if (record.layer_count > 0)

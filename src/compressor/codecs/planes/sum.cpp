@@ -71,8 +71,8 @@ SizeOrStatus TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) c
   }
   total.flags &= static_cast<std::uint8_t>(~FrameHeader::stored);
 
-  if (!same_prediction || !fits_lagged(total.addends)) prediction.lags = {};
-  if (states.any() && !fits_lagged(total.addends)) return {Status::invalid_count};
+  if (!same_prediction || !may_have_lags(total.addends)) prediction.lags = {};
+  if (states.any() && !may_have_lags(total.addends)) return {Status::invalid_count};
 
   // Chunks: their records are added.
   const std::size_t n = frames.size();
@@ -116,8 +116,8 @@ SizeOrStatus TypedCodec<T>::accumulate(const FrameReader<T>& frame, const T* val
   FrameHeader total = frame.header();
   if (++total.addends == 0) return {Status::invalid_count};
   total.flags &= static_cast<std::uint8_t>(~FrameHeader::stored);
-  if (by_addend_ && !fits_lagged(total.addends)) return {Status::invalid_count};
-  if ((lags_.any() || !references_.empty()) && fits_lagged(total.addends)) {
+  if (by_addend_ && !may_have_lags(total.addends)) return {Status::invalid_count};
+  if ((lags_.any() || !references_.empty()) && may_have_lags(total.addends)) {
     bool needs_full_integers = false;
     const SizeOrStatus size = accumulate_residuals(frame, values, total, out, needs_full_integers);
     if (!needs_full_integers) return size;
@@ -244,8 +244,8 @@ bool TypedCodec<T>::accumulate_general(const Operand& operand, const T* values, 
   }
   std::byte bytes[own_chunk_bytes];
   const unsigned width_class = operand.stored_values == nullptr && operand.record.max_width > 8 ? 16 : 8;
-  const bool layers = operand.stored_values != nullptr || operand.record.layer_count > 0;
-  const std::size_t size = encode_without_residuals(layers ? CodingPath::raw_layer : CodingPath::general,
+  const bool is_raw = operand.stored_values != nullptr || operand.record.layer_count > 0;
+  const std::size_t size = encode_without_residuals(is_raw ? CodingPath::raw_layer : CodingPath::general,
                                                     width_class, values, n, chunk_header(n), bytes);
   return add_chunk(operand, {bytes, size}, n, addends, writer);
 }

@@ -111,7 +111,7 @@ class TypedCodec {
     Predictor predictor = Predictor::delta;
     const std::byte* stored_values = nullptr;  // values of a chunk of a stored frame
     const std::int32_t* integers = nullptr;    // of a record of residuals, after compute_integers()
-    Padding padding;
+    PaddedPlanes padding;
     PredictionSource<T> source;
     std::int32_t* integer_room = nullptr;  // memory in `source` for the integers of this chunk
 

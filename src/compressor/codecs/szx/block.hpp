@@ -17,27 +17,28 @@ inline constexpr std::size_t block_groups = block_values / 8;
 // planes come first.
 template <class T>
 void write_offsets(const BitsOf<T>* offsets, unsigned width, std::byte* to) noexcept {
-  const unsigned whole = width / 8, rest = width % 8;
+  const unsigned whole = width / 8, plane_count = width % 8;
   for (unsigned k = 0; k < whole; ++k)
     for (std::size_t i = 0; i < block_values; ++i) *to++ = static_cast<std::byte>(offsets[i] >> 8 * k);
-  if (rest == 0) return;
+  if (plane_count == 0) return;
   for (std::size_t g = 0; g < block_groups; ++g) {
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < 8; ++i)
       bytes |= std::uint64_t{static_cast<std::uint8_t>(offsets[8 * g + i] >> 8 * whole)} << 8 * i;
     bytes = simd::transpose8x8(bytes);
-    for (unsigned k = 0; k < rest; ++k) to[8 * k + g] = static_cast<std::byte>(bytes >> 8 * k);
+    for (unsigned k = 0; k < plane_count; ++k) to[8 * k + g] = static_cast<std::byte>(bytes >> 8 * k);
   }
 }
 
 // Reads what write_offsets() has written.
 template <class T>
 void read_offsets(const std::byte* from, unsigned width, BitsOf<T>* offsets) noexcept {
-  const unsigned whole = width / 8, rest = width % 8;
+  const unsigned whole = width / 8, plane_count = width % 8;
   const std::byte* const planes = from + whole * block_values;
   for (std::size_t g = 0; g < block_groups; ++g) {
     std::uint64_t bytes = 0;
-    for (unsigned k = 0; k < rest; ++k) bytes |= std::to_integer<std::uint64_t>(planes[8 * k + g]) << 8 * k;
+    for (unsigned k = 0; k < plane_count; ++k)
+      bytes |= std::to_integer<std::uint64_t>(planes[8 * k + g]) << 8 * k;
     bytes = simd::transpose8x8(bytes);
     for (std::size_t i = 0; i < 8; ++i)
       offsets[8 * g + i] =
@@ -48,12 +49,12 @@ void read_offsets(const std::byte* from, unsigned width, BitsOf<T>* offsets) noe
       offsets[i] |= static_cast<BitsOf<T>>(std::to_integer<BitsOf<T>>(*from++) << 8 * k);
 }
 
-// Computes the offsets of a block, clamped to 0 .. span. `corrected`, mu: see offset().
+// Computes the offsets of a block, clamped to 0 .. span. `corrected`, low_value: see offset().
 template <bool corrected, class T>
-void find_offsets(const T* x, T mu, BitsOf<T> span, const Grid<T>& grid, BitsOf<T>* offsets) noexcept {
+void find_offsets(const T* x, T low_value, BitsOf<T> span, const Grid<T>& grid, BitsOf<T>* offsets) noexcept {
   const auto max = static_cast<IntOf<T>>(span);
   for (std::size_t i = 0; i < block_values; ++i) {
-    const IntOf<T> o = offset<corrected>(x[i], mu, grid);
+    const IntOf<T> o = offset<corrected>(x[i], low_value, grid);
     offsets[i] = static_cast<BitsOf<T>>(o < 0 ? 0 : o > max ? max : o);
   }
 }
@@ -78,15 +79,15 @@ struct ScalarBlocks {
     constexpr std::size_t lanes = 8;  // side by side, so that compilers vectorise the loop
     for (std::size_t b = 0; b < blocks; ++b, x += block_values) {
       T low[lanes], high[lanes];
-      bool numbers = true;
+      bool all_numbers = true;
       for (std::size_t j = 0; j < lanes; ++j) low[j] = high[j] = x[j];
       for (std::size_t i = 0; i < block_values; i += lanes)
         for (std::size_t j = 0; j < lanes; ++j) {
           low[j] = x[i + j] < low[j] ? x[i + j] : low[j];
           high[j] = x[i + j] > high[j] ? x[i + j] : high[j];
         }
-      for (std::size_t i = 0; i < block_values; ++i) numbers &= x[i] == x[i];
-      least[b] = numbers ? *std::min_element(low, low + lanes) : std::numeric_limits<T>::quiet_NaN();
+      for (std::size_t i = 0; i < block_values; ++i) all_numbers &= x[i] == x[i];
+      least[b] = all_numbers ? *std::min_element(low, low + lanes) : std::numeric_limits<T>::quiet_NaN();
       greatest[b] = *std::max_element(high, high + lanes);
     }
   }
@@ -165,16 +166,16 @@ struct VectorBlocks {
   // Computes offset() of grid.hpp for 64 values. The double version needs no correction: its offsets have at
   // most `widest` bits.
   template <bool corrected>
-  static void find(const float* x, float mu, const Grid<float>& grid, Offsets& o) noexcept {
-    const float inverse = grid.inverse, step = grid.step, half = grid.step / 2;
+  static void find(const float* x, float low_value, const Grid<float>& grid, Offsets& o) noexcept {
+    const float inverse = grid.inverse, step = grid.step, half_step = grid.step / 2;
     for (std::size_t j = 0; j < 4; ++j) {
       const Bytes v = load(x + 16 * j);
       o[j] = Set::nearest_floats(
-          Set::template map_words<float>([=](auto value) { return (value - mu) * inverse; }, v));
+          Set::template map_words<float>([=](auto value) { return (value - low_value) * inverse; }, v));
       if constexpr (corrected) {
         const auto correction_of = [=](auto value, auto integer) {
-          const auto rest = value - (mu + integer * step);
-          return (rest < -half) - (rest > half);  // true is -1
+          const auto remainder = value - (low_value + integer * step);
+          return (remainder < -half_step) - (remainder > half_step);  // true is -1
         };
         const Bytes correction = Set::template map_words<float>(correction_of, v, Set::floats(o[j]));
         o[j] = Set::template map_words<std::int32_t>([](auto a, auto b) { return a + b; }, o[j], correction);
@@ -182,10 +183,11 @@ struct VectorBlocks {
     }
   }
   template <bool>
-  static void find(const double* x, double mu, const Grid<double>& grid, Offsets& o) noexcept {
+  static void find(const double* x, double low_value, const Grid<double>& grid, Offsets& o) noexcept {
     const double inverse = grid.inverse;
     const auto steps = [&](std::size_t i) {
-      return Set::template map_words<double>([=](auto value) { return (value - mu) * inverse; }, load(x + i));
+      return Set::template map_words<double>([=](auto value) { return (value - low_value) * inverse; },
+                                             load(x + i));
     };
     for (std::size_t j = 0; j < 4; ++j) o[j] = Set::nearest_doubles(steps(16 * j), steps(16 * j + 8));
   }
@@ -217,23 +219,23 @@ struct VectorBlocks {
   }
 
   template <bool add, class T>
-  static void write(const Bytes& offsets, T mu, const Grid<T>& grid, T* y) noexcept {
-    Bytes v = Set::multiply_add(offsets, grid.step, mu);
+  static void write(const Bytes& offsets, T low_value, const Grid<T>& grid, T* y) noexcept {
+    Bytes v = Set::multiply_add(offsets, grid.step, low_value);
     if constexpr (add) v = Set::template map_words<T>([](auto a, auto b) { return a + b; }, load(y), v);
     Set::store(reinterpret_cast<std::byte*>(y), v);
   }
-  // The sum of low and offset is exact, so mu + offset * step equals the result of the reference.
+  // The sum of low and offset is exact, so low_value + offset * step equals the result of the reference.
   template <bool add>
-  static void write_values(const Offsets& o, float mu, const Grid<float>& grid, float* y) noexcept {
-    for (std::size_t j = 0; j < 4; ++j) write<add>(Set::floats(o[j]), mu, grid, y + 16 * j);
+  static void write_values(const Offsets& o, float low_value, const Grid<float>& grid, float* y) noexcept {
+    for (std::size_t j = 0; j < 4; ++j) write<add>(Set::floats(o[j]), low_value, grid, y + 16 * j);
   }
   template <bool add>
-  static void write_values(const Offsets& o, double mu, const Grid<double>& grid, double* y) noexcept {
+  static void write_values(const Offsets& o, double low_value, const Grid<double>& grid, double* y) noexcept {
     for (std::size_t j = 0; j < 4; ++j) {
       Bytes a, b;
       Set::doubles(o[j], a, b);
-      write<add>(a, mu, grid, y + 16 * j);
-      write<add>(b, mu, grid, y + 16 * j + 8);
+      write<add>(a, low_value, grid, y + 16 * j);
+      write<add>(b, low_value, grid, y + 16 * j + 8);
     }
   }
 };

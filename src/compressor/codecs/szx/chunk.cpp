@@ -69,6 +69,9 @@ void unpack(const Record<T>& record, std::size_t blocks, const Grid<T>& grid, co
   kernel(record.body, blocks, record.table, grid, values);
 }
 
+// Template arguments of decode_values().
+constexpr bool replace_values = false, add_to_values = true;
+
 // Decodes a record, or adds it to the values.
 template <bool add, class T>
 void decode_values(const Record<T>& record, std::size_t n, const Grid<T>& grid, const Kernels<T>& kernels,
@@ -122,7 +125,7 @@ bool decode_chunk(ConstBytes bytes, std::size_t n, const Grid<T>& grid, const Ke
                   T* values) noexcept {
   Record<T> record;
   if (!read_record(bytes, n, kernels, record)) return false;
-  decode_values<false>(record, n, grid, kernels, values);
+  decode_values<replace_values>(record, n, grid, kernels, values);
   return true;
 }
 
@@ -132,11 +135,11 @@ bool reduce_chunk(ConstBytes bytes, std::size_t n, const Grid<T>& grid, const Ke
   Record<T> record;
   if (!read_record(bytes, n, kernels, record)) return false;
   if (op == Reduction::sum) {
-    decode_values<true>(record, n, grid, kernels, values);
+    decode_values<add_to_values>(record, n, grid, kernels, values);
     return true;
   }
   alignas(64) T piece[chunk_values];  // stays in cache
-  decode_values<false>(record, n, grid, kernels, piece);
+  decode_values<replace_values>(record, n, grid, kernels, piece);
   reduce_values({{values, n, dtype_of<T>}}, {{piece, n, dtype_of<T>}}, op);
   return true;
 }

@@ -1,4 +1,4 @@
-// Stream format of the szx codec: constants. The format is specified in spec.md beside this file. A value is
+// Payload format of the szx codec: constants. The format is specified in spec.md beside this file. A value is
 // coded as an integer, its multiple of the frame's step. The low of a block is the least of its integers.
 //
 //   payload = index: u32 end[chunks], in 4-byte words from the end of the index

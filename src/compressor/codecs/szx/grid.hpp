@@ -56,7 +56,8 @@ struct Grid {
   }
   static Grid with_step(double bound, T step) noexcept { return {bound, step, static_cast<T>(1 / step)}; }
 
-  // Returns true if products with this step are exact, so that a decoder may rely on them.
+  // Returns true if products with this step are exact, so that a decoder may rely on them. The format also
+  // allows steps from min_step / 2 on, which no encoder writes.
   static bool is_step(double step) noexcept {
     int exponent = 0;
     const double sixteenths = std::frexp(step, &exponent) * 16;
@@ -94,9 +95,10 @@ struct Interval {
   double low, span;
 };
 
-// Returns the shortest interval whose multiples are within the bound of all values from `least` to
-// `greatest`, which the grid serves. Each end moves inwards by one multiple if the bound allows, which makes
-// most blocks constant. If a rounded difference is below the bound, so is the exact difference.
+// Returns the shortest interval of integers that has, for each value from `least` to `greatest`, one whose
+// multiple of the step is within the bound. The grid serves these values. Each end moves inwards by one if
+// the bound allows, which makes most blocks constant. If a rounded difference is below the bound, so is the
+// exact difference.
 inline Interval interval(double least, double greatest, double step, double inverse, double bound) noexcept {
   constexpr double rounding_constant = 0x1.8p52;
   double low = least * inverse + rounding_constant - rounding_constant,
@@ -111,15 +113,16 @@ inline std::int64_t bit_width(double whole) noexcept {
   return (std::bit_cast<std::int64_t>(whole + 0.5) >> 52) - 1022;
 }
 
-// Returns the offset of x from low: its integer less `low`, not yet clamped to 0 .. span. mu = low * step.
+// Returns the offset of x from low: its integer less `low`, not yet clamped to 0 .. span. `low_value`, the
+// value of `low`, is mu in spec.md.
 // `corrected`: required for offsets of more than direct_bits bits, where the rounded product may be off by
 // one.
 template <bool corrected, class T>
-IntOf<T> offset(T x, T mu, const Grid<T>& grid) noexcept {
-  const IntOf<T> o = nearest((x - mu) * grid.inverse);
+IntOf<T> offset(T x, T low_value, const Grid<T>& grid) noexcept {
+  const IntOf<T> o = nearest((x - low_value) * grid.inverse);
   if constexpr (!corrected) return o;
-  const T rest = x - (mu + grid.value(o)), half = grid.step / 2;
-  return o + (rest > half ? 1 : 0) - (rest < -half ? 1 : 0);
+  const T remainder = x - (low_value + grid.value(o)), half_step = grid.step / 2;
+  return o + (remainder > half_step ? 1 : 0) - (remainder < -half_step ? 1 : 0);
 }
 
 }  // namespace taut::szx

@@ -69,7 +69,9 @@ struct RecordLayout {
   TAUT_DEVICE std::uint32_t words() const { return (end + 3) / 4; }
 };
 
-// Convert bytes in the order of values to the rows of bit_planes.hpp, and back.
+// Convert bytes in the order of values to the rows of bit_planes.hpp, and back: the even bytes of two words
+// (selector 0x6420) and the odd ones (0x7531); the first two bytes of two words in turn (0x5140), and the
+// last two (0x7362).
 template <class Simt>
 TAUT_DEVICE ByteRow rows_of(const Simt& simt, const OwnBytes& bytes) {
   return {simt.permute_bytes(bytes.word[0], bytes.word[1], 0x6420),
@@ -98,6 +100,8 @@ template <class T>
 struct SplitQuad {
   OwnBytes symbols, low, spare_bits;
 
+  // Splits the values. Of each rotated value the lower byte is the low byte; the upper byte holds the symbol
+  // above the spare bits.
   template <class Simt>
   TAUT_DEVICE static SplitQuad split(const Simt& simt, const Quad& values) {
     std::uint32_t rotated[4];  // every value, rotated left by one bit

@@ -135,9 +135,9 @@ class ChunkDecoder {
     const auto n = static_cast<std::uint32_t>(groups_of(n_) * group_values);
     RecordLayout at;
     if (!read_layout<T>(record, bytes, n, at)) return false;
-    const bool there = thread() * thread_values < n,
+    const bool has_values = thread() * thread_values < n,
                has_escapes = thread() < groups_of(at.escapes) * group_threads;  // in the second book
-    const std::uint32_t planes = there ? own_planes(at.planes, at.width) : 0,
+    const std::uint32_t planes = has_values ? own_planes(at.planes, at.width) : 0,
                         second = has_escapes ? own_planes(at.second_planes, second_width) : 0;
     const std::uint32_t escaped = all_ones(planes, at.width), raw = all_ones(second, second_width);
     const auto ranks = group_.scan(std::uint32_t{simt.popcount(escaped) | simt.popcount(raw) << 16});
@@ -151,12 +151,12 @@ class ChunkDecoder {
     parts.symbols =
         symbols_from(planes, record + header_bytes, escaped, shared_.escapes + (ranks.before & 0xFFFF));
     if constexpr (has_spare<T>) {
-      const std::uint32_t spare_planes = there ? own_planes(at.spare_planes, spare_bits_of<T>) : 0;
+      const std::uint32_t spare_planes = has_values ? own_planes(at.spare_planes, spare_bits_of<T>) : 0;
       parts.spare_bits = bytes_of(simt, to_bytes(simt, {spare_planes, 0}));
     }
     if (at.omits_zero_low_bytes)
-      return read_low_without_zeros(at, there ? nonzero(parts.symbols) : 0, parts.low);
-    const std::uint32_t from = at.low + (there ? thread() * std::uint32_t{thread_values} : 0);
+      return read_low_without_zeros(at, has_values ? nonzero(parts.symbols) : 0, parts.low);
+    const std::uint32_t from = at.low + (has_values ? thread() * std::uint32_t{thread_values} : 0);
     for (unsigned i = 0; i < 2; ++i) parts.low.word[i] = unaligned(from + 4 * i);
     return true;
   }
@@ -181,13 +181,14 @@ class ChunkDecoder {
     return planes;
   }
 
-  // Returns the symbols of eight codes: those of the book, or, where `escaped` has ones, the next of `rest`.
+  // Returns the symbols of eight codes: those of the book, or, where `escaped` has ones, the next ones from
+  // `next_escaped` on.
   TAUT_DEVICE OwnBytes symbols_from(std::uint32_t planes, const std::uint8_t* book, std::uint32_t escaped,
-                                    const std::uint8_t* rest) const {
+                                    const std::uint8_t* next_escaped) const {
     const OwnBytes codes = bytes_of(group_.simt(), to_bytes(group_.simt(), {planes, 0}));
     OwnBytes symbols{};
     for (unsigned i = 0; i < thread_values; ++i) {
-      const std::uint8_t* const from = (escaped >> i & 1) != 0 ? rest++ : book + codes[i];
+      const std::uint8_t* const from = (escaped >> i & 1) != 0 ? next_escaped++ : book + codes[i];
       symbols.word[i / 4] |= std::uint32_t{*from} << (8 * (i % 4));
     }
     return symbols;

@@ -79,7 +79,8 @@ class ChunkEncoder {
     return values;
   }
 
-  // Returns the values, padded to whole groups by values with code 0.
+  // Returns the values, padded to whole groups by values with code 0: the rotated form of such a value (see
+  // SplitQuad) has the first symbol of the book and zeros.
   TAUT_DEVICE Quad padded(Quad values) const {
     const unsigned own = own_values(thread(), n_);
     if (own == thread_values) return values;
@@ -100,11 +101,11 @@ class ChunkEncoder {
     for (unsigned i = 0; i < thread_values; ++i)
       codes[i / 4] |= std::uint32_t{shared_.books.code[parts.symbols[i]]} << (8 * (i % 4));
     const PlaneRow planes = to_planes(simt, rows_of(simt, {{codes[0], codes[1]}}));
-    const std::uint32_t there = thread() * thread_values < padded_ ? 0xFF : 0, width = shared_.books.width;
-    const std::uint32_t escaped = all_ones(planes.low, width) & there,
+    const std::uint32_t valid = thread() * thread_values < padded_ ? 0xFF : 0, width = shared_.books.width;
+    const std::uint32_t escaped = all_ones(planes.low, width) & valid,
                         raw = all_ones(planes.high, second_width) & escaped,
-                        used = nonzero(parts.symbols) & there,
-                        denormal = (nonzero(parts.low) | nonzero(parts.spare_bits)) & there & ~used;
+                        used = nonzero(parts.symbols) & valid,
+                        denormal = (nonzero(parts.low) | nonzero(parts.spare_bits)) & valid & ~used;
     const auto counts = group_.scan(simt.popcount(escaped) | simt.popcount(raw) << 16 |
                                     std::uint64_t{simt.popcount(used) | simt.popcount(denormal) << 16} << 32);
     const Counts before = Counts::unpacked(counts.before), all = Counts::unpacked(counts.total);
@@ -117,7 +118,7 @@ class ChunkEncoder {
     if (all_zero || plain) return words;
     write_head(plan);
     write_escapes(plan, before, parts, {{codes[0], codes[1]}}, escaped, raw);
-    if (there != 0) write_planes(plan, parts, planes.low, before, used);
+    if (valid != 0) write_planes(plan, parts, planes.low, before, used);
     if (plan.escapes > 0) write_second_planes(plan);
     return words;
   }

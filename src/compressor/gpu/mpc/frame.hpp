@@ -38,7 +38,7 @@ struct GridView {
 
   TAUT_DEVICE bool has(unsigned flag) const { return (header.parameter(0) & flag) != 0; }
   TAUT_DEVICE bool any() const { return has(product_flag | quotient_flag); }
-  TAUT_DEVICE bool integers() const { return (header.parameter(1) & integers_flag) != 0; }
+  TAUT_DEVICE bool integers_alone() const { return (header.parameter(1) & integers_flag) != 0; }
   TAUT_DEVICE unsigned distance() const {
     return header.parameter(0) & ~(product_flag | quotient_flag | unit_flag | base_flag);
   }
@@ -56,14 +56,14 @@ struct GridView {
   TAUT_DEVICE Grid grid() const {
     Grid grid{has(product_flag) ? Grid::Form::product : Grid::Form::quotient, step(), offset()};
     grid.unit = unit();
-    grid.integers = integers();
+    grid.integers_alone = integers_alone();
     grid.base = base();
     return grid;
   }
 
   // Returns true if frame_io.cpp accepts the grid. The payload has all words of the grid.
   TAUT_DEVICE bool good(std::uint32_t word_bytes) const {
-    if (!any()) return !has(unit_flag | base_flag) && !integers();
+    if (!any()) return !has(unit_flag | base_flag) && !integers_alone();
     const auto finite = [](double x) { return x - x == 0; };
     return word_bytes != 0 && !(has(product_flag) && has(quotient_flag)) && header.bound_kind() == 0 &&
            step() > 0 && finite(step()) && finite(offset()) && (!has(unit_flag) || good_unit(word_bytes));
@@ -177,7 +177,7 @@ TAUT_DEVICE GridChoice choice_of(const FoundGrid& found, std::uint32_t word_byte
     chosen.distance = found.distance(best);
     std::uint32_t bytes = found.bytes[FoundGrid::differences][best];
     const std::uint32_t alone = found.bytes[FoundGrid::integers_alone][best];
-    if (found.grid.integers && alone + alone / 31 < bytes)
+    if (found.grid.integers_alone && alone + alone / 31 < bytes)
       bytes = alone;
     else
       chosen.grid = found.grid.with_differences(word_bytes);

@@ -23,9 +23,9 @@ class GridCode {
         shift_(static_cast<Value>(Numbers::shift(grid.unit))),
         limit_(static_cast<Value>(Numbers::limit(grid.unit))),
         base_(static_cast<Word>(grid.base)),
-        bits_(difference_bits(grid.integers)),
-        negative_differences_(negative_differences(grid.integers)),
-        products_(grid.form == Grid::Form::product) {}
+        bits_(difference_bits(grid.integers_alone)),
+        negative_differences_(negative_differences(grid.integers_alone)),
+        is_product_(grid.form == Grid::Form::product) {}
 
   // Returns the code of a word, less the base. A word on the grid has a code of its integer and difference;
   // another word is its own code.
@@ -46,9 +46,9 @@ class GridCode {
   TAUT_DEVICE Word word(Word code) const {
     code += base_;
     const Word number = code - Numbers::center;
-    if (number + (Numbers::half - 1) >= 2 * Numbers::half - 1) return code;
-    const Word integer =
-        ((number + (negative_differences_ + 2 * Numbers::half)) >> bits_) - (2 * Numbers::half >> bits_);
+    if (number + (Numbers::code_reach - 1) >= 2 * Numbers::code_reach - 1) return code;
+    const Word integer = ((number + (negative_differences_ + 2 * Numbers::code_reach)) >> bits_) -
+                         (2 * Numbers::code_reach >> bits_);
     const Word difference = number - (integer << bits_);
     const Value grid_value = value(integer);
     if (!is_near(grid_value)) return std::bit_cast<Word>(grid_value) + difference;
@@ -60,9 +60,10 @@ class GridCode {
   // Returns the value of an integer on the grid.
   TAUT_DEVICE Value value(Word integer) const {
     const auto q = static_cast<double>(static_cast<Signed>(integer));
-    return static_cast<Value>((products_ ? q * step_ : q / step_) + offset_);
+    return static_cast<Value>((is_product_ ? q * step_ : q / step_) + offset_);
   }
-  // Returns true for values near 0, whose differences from the grid are counted in units of the grid.
+  // Returns true for values below the limit, whose differences from the grid are counted in units
+  // (Grid::unit).
   TAUT_DEVICE bool is_near(Value x) const { return x < limit_ && -x < limit_; }
 
   double step_, offset_;
@@ -71,7 +72,7 @@ class GridCode {
   Word base_;
   unsigned bits_;  // bits of a code that hold the difference
   Word negative_differences_;
-  bool products_;
+  bool is_product_;
 };
 
 template <class Word>

@@ -90,7 +90,7 @@ struct FindGridJob {
   FoundGrid without_grid;  // everything in *found but the grid
 };
 
-// Runs in one block.
+// Finds the grid, in one thread block.
 template <class Word>
 struct FindGridKernel {
   using Job = FindGridJob<Word>;
@@ -141,7 +141,7 @@ struct SampleGridKernel {
     const auto count = static_cast<unsigned>(pieces.count);
     const unsigned k = number / count % found.distances, form = number / count / found.distances;
     if (!found.grid.any() || form >= FoundGrid::forms ||
-        (form == FoundGrid::integers_alone && !found.grid.integers))
+        (form == FoundGrid::integers_alone && !found.grid.integers_alone))
       return;
     Word* const words = shared.words[warp];
     const Grid grid = form == FoundGrid::differences ? found.grid.with_differences(sizeof(Word)) : found.grid;
@@ -180,6 +180,7 @@ struct SampleGridKernel {
     auto* const counters = reinterpret_cast<std::uint32_t*>(shared.bitmaps);
     SparseEncoder<Word, Simt> encoder(simt, words, Pieces::max_values, whole.rounding, counters);
     const std::uint32_t sparse = 4 * encoder.plan(0);
+    // A piece counts its share of the bytes that end a sparse record; `end` is what others count.
     constexpr std::uint32_t end = sparse_end_bytes * (chunk_vectors - vectors) / chunk_vectors;
     return sparse != 0 && sparse - end < bytes ? sparse - end : bytes;
   }
@@ -209,7 +210,8 @@ struct GridCodesKernel {
     const bool on_grid = choice.grid.any();
     const GridCode<Word> code(choice.grid);
     each_word(simt, job, [&](std::uint64_t i) {
-      const bool is_code = job.values[i] - (Numbers::center - Numbers::half + 1) < 2 * Numbers::half - 1;
+      const bool is_code =
+          job.values[i] - (Numbers::center - Numbers::code_reach + 1) < 2 * Numbers::code_reach - 1;
       if (on_grid && is_code) simt.atomic_max(&job.found->code_collision, 1);
       job.codes[i] = residual<Word>(choice.lags, i, [&](std::uint64_t k) {
         return on_grid ? code.code(job.values[k]) : job.values[k];
@@ -225,6 +227,7 @@ struct GridEncodeJob {
   const FoundGrid* found;
 };
 
+// Encodes the codes' residuals in the chosen coding, behind the grid and the lags in the payload.
 template <class Word>
 struct GridEncodeKernel {
   using Job = GridEncodeJob<Word>;

@@ -52,13 +52,14 @@ struct LagJob {
 
   Word* words;
   std::uint64_t count;
-  Sum* totals;
+  Sum* totals;  // one for each thread: column_sums.hpp
   std::uint32_t blocks;
   unsigned lag;  // index of the lag in the frame
   const std::uint32_t* frame;
   const Scratch* scratch;
 
-  // Checks the lag again: nothing but the result would change if the frame changed meanwhile.
+  // Returns the lag in words; 0: there is none to undo. Checks the lag again, because the frame may have
+  // changed: then nothing but the result changes.
   TAUT_DEVICE std::uint32_t length() const {
     const HeaderView h{frame};
     const GridView grid{h};

@@ -1,10 +1,10 @@
 // Encodes a codec block, 8 differences in the registers of a thread, to bit planes, and decodes it. The
-// stream is that of block.hpp. A row is 8 planes: those of one byte of the differences, row 0 of the lowest
-// byte.
+// bytes are those of codecs/planes/format/block.hpp. A row is 8 planes: those of one byte of the differences,
+// row 0 of the lowest byte.
 #pragma once
 
 #include "compressor/codecs/planes/format/block.hpp"
-#include "compressor/gpu/planes/block_group.hpp"
+#include "compressor/gpu/planes/chunk_threads.hpp"
 #include "compressor/gpu/simt/bit_planes.hpp"
 #include "compressor/gpu/simt/source.hpp"
 
@@ -85,8 +85,9 @@ TAUT_DEVICE Bytes8 load_bytes8(const Simt& simt, const Words& in, std::uint32_t 
 template <class Simt>
 TAUT_DEVICE PlaneRow read_row(const Simt& simt, const Words& in, std::uint32_t first_byte, unsigned width,
                               unsigned row, bool is_top) {
-  const unsigned upward = width > 8 * row ? width - 8 * row : 1;  // planes from the row's lowest plane on
-  const unsigned above = is_top || upward <= 8 ? 0 : upward - 8, planes = upward - above;
+  // Planes from the row's lowest one up; of a row above the block the sign plane alone.
+  const unsigned from_row_up = width > 8 * row ? width - 8 * row : 1;
+  const unsigned above = is_top || from_row_up <= 8 ? 0 : from_row_up - 8, planes = from_row_up - above;
   const Bytes8 bytes = load_bytes8(simt, in, first_byte + above, width == 0 ? 0 : planes);
   const std::uint32_t selector = 0x01234567u >> (32 - 4 * planes);  // byte k is plane planes - 1 - k
   return {simt.permute_bytes(bytes.low, bytes.high, selector),
@@ -99,7 +100,9 @@ TAUT_DEVICE void read_rows(const Simt& simt, const Words& in, std::uint32_t firs
   const auto bytes = [&](unsigned row) {
     return to_bytes(simt, read_row(simt, in, first_byte, width, row, row + 1 == Rows));
   };
-  for (unsigned row = 0; row < Rows; row += 2) {  // 16 bits of each difference, with their sign
+  // Each step reads 16 bits of each difference, with their sign. Integer i is byte i / 2 of `even` or `odd`.
+  // Selector digit 8 + k repeats the sign of byte k. With one row, byte 1 of the result is the sign too.
+  for (unsigned row = 0; row < Rows; row += 2) {
     const ByteRow low = bytes(row), high = Rows > 1 ? bytes(row + 1) : low;
     for (unsigned i = 0; i < block_values; ++i) {
       const unsigned at_low = i / 2, at_high = Rows > 1 ? 4 + i / 2 : 8 + i / 2, sign = at_high | 8;

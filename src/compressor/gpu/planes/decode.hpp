@@ -25,7 +25,7 @@ struct DecodeJob {
 };
 
 struct DecodeShared {
-  BlockGroupShared block_group;
+  ChunkThreadsShared threads;
   OpenFrame frame;
   RecordHead head;
   bool good;                                // the head is valid
@@ -44,7 +44,7 @@ class ChunkDecoder {
  public:
   // `frame`: the opened frame; of the first kernel: shared.frame.
   TAUT_DEVICE ChunkDecoder(Simt simt, DecodeShared& shared, const DecodeJob<T>& job, const OpenFrame& frame)
-      : group_(simt, shared.block_group), shared_(shared), job_(job), frame_(frame) {}
+      : group_(simt, shared.threads), shared_(shared), job_(job), frame_(frame) {}
 
   // Runs the first kernel.
   TAUT_DEVICE void run() {
@@ -119,7 +119,8 @@ class ChunkDecoder {
   // malformed.
   template <RunsCheck Check>
   TAUT_DEVICE bool read() {
-    return RecordReader<T, BlockGroup<Simt>, Check>(group_, record_, shared_.head, n_, frame_.addends).read();
+    return RecordReader<T, ChunkThreads<Simt>, Check>(group_, record_, shared_.head, n_, frame_.addends)
+        .read();
   }
   // Reads the head of a chunk's record into shared memory. Called by one thread, which reads for all: threads
   // that disagreed about a frame that changes meanwhile would wait at different barriers for ever.
@@ -192,19 +193,19 @@ class ChunkDecoder {
     const std::uint32_t* const record = group_.simt().global(shared_.head.words.data);
     T* const there = output();
     TAUT_ROLLED
-    for (std::uint32_t first = group_.thread(); first < n_; first += at_once * group_threads) {
+    for (std::uint32_t first = group_.thread(); first < n_; first += at_once * chunk_threads) {
       T x[at_once];
       for (unsigned k = 0; k < at_once; ++k) {
-        const std::uint32_t i = first + k * group_threads;
+        const std::uint32_t i = first + k * chunk_threads;
         x[k] = i < n_ ? load_layer_value<T>(record, i) : T{};
       }
       if (job_.add) {
         for (unsigned k = 0; k < at_once; ++k)
-          if (const std::uint32_t i = first + k * group_threads; i < n_)
+          if (const std::uint32_t i = first + k * chunk_threads; i < n_)
             x[k] = combine(Reduction::sum, there[i], x[k]);
       }
       for (unsigned k = 0; k < at_once; ++k)
-        if (const std::uint32_t i = first + k * group_threads; i < n_) there[i] = x[k];
+        if (const std::uint32_t i = first + k * chunk_threads; i < n_) there[i] = x[k];
     }
   }
 
@@ -233,7 +234,7 @@ class ChunkDecoder {
     bool bad = whole_words(runs.first_byte + runs.count * run_bytes_of<T>(false)) / 4 != record_.words.count;
     if (runs.count == 0 || bad) return false;
     TAUT_ROLLED
-    for (std::uint32_t i = t; i < runs.count; i += group_threads) {
+    for (std::uint32_t i = t; i < runs.count; i += chunk_threads) {
       const DecodedRun<T> run = runs[i], before = i > 0 ? runs[i - 1] : DecodedRun<T>{};
       const std::uint32_t start = run.start();
       const bool good = start >= before.end() && run.end() > start && run.end() <= n_;
@@ -282,14 +283,14 @@ class ChunkDecoder {
   TAUT_DEVICE void store_general(const Int (&q)[block_values], std::int64_t* chunk_integers) const {
     for (unsigned i = 0; i < block_values; ++i) chunk_integers[group_.thread() * block_values + i] = q[i];
     group_.simt().barrier();
-    for (std::uint32_t i = group_.thread(); i < n_; i += group_threads) {
+    for (std::uint32_t i = group_.thread(); i < n_; i += chunk_threads) {
       const ExactPlace<T> place(record_, frame_.step, i, chunk_integers[i]);
       const T x = place.covered() ? place.value(group_.simt()) : multiple<T>(chunk_integers[i], frame_.step);
       output()[i] = combined(output()[i], x);
     }
   }
 
-  BlockGroup<Simt> group_;
+  ChunkThreads<Simt> group_;
   DecodeShared& shared_;
   const DecodeJob<T>& job_;
   const OpenFrame& frame_;
@@ -301,7 +302,7 @@ template <class T>
 struct DecodeKernel {
   using Job = DecodeJob<T>;
   using Shared = DecodeShared;
-  static constexpr BlockShape shape{group_threads, resident_blocks};
+  static constexpr BlockShape shape{chunk_threads, resident_blocks};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     ChunkDecoder<T, Simt>(simt, shared, job, shared.frame).run();
@@ -313,7 +314,7 @@ struct DecodeExactKernel {
   using Job = DecodeJob<T>;
   using Shared = DecodeExactShared;
   // One block on a multiprocessor is enough, because few chunks need this kernel.
-  static constexpr BlockShape shape{group_threads, 1};
+  static constexpr BlockShape shape{chunk_threads, 1};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     ChunkDecoder<T, Simt>(simt, shared.decode, job, job.scratch->opened.total).run_exact(shared.q);

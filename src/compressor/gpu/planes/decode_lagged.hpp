@@ -95,7 +95,7 @@ template <class T>
 struct ResidualsKernel {
   using Job = LaggedDecodeJob<T>;
   using Shared = DecodeShared;
-  static constexpr BlockShape shape{group_threads, 2};
+  static constexpr BlockShape shape{chunk_threads, 2};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     LaggedChunkDecoder<T, Simt>(simt, shared, job, shared.frame).run_residuals();
@@ -106,7 +106,7 @@ template <class T>
 struct LaggedValuesKernel {
   using Job = LaggedDecodeJob<T>;
   using Shared = DecodeShared;
-  static constexpr BlockShape shape{group_threads, 2};
+  static constexpr BlockShape shape{chunk_threads, 2};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     LaggedChunkDecoder<T, Simt>(simt, shared, job, job.decode.scratch->opened.total).run_values();
@@ -118,7 +118,7 @@ struct LaggedExactKernel {
   using Job = LaggedDecodeJob<T>;
   using Shared = DecodeExactShared;
   // One block on a multiprocessor is enough, because few chunks need this kernel.
-  static constexpr BlockShape shape{group_threads, 1};
+  static constexpr BlockShape shape{chunk_threads, 1};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     LaggedChunkDecoder<T, Simt>(simt, shared.decode, job, job.decode.scratch->opened.total)

@@ -34,7 +34,7 @@ inline constexpr std::uint32_t record_words = layer_words<T>(chunk_values) + (si
 
 template <class T>
 struct EncodeShared {
-  BlockGroupShared block_group;
+  ChunkThreadsShared threads;
   std::uint64_t record_at;
   std::uint32_t chunk, words;  // words: size of the record
   PlanesShared planes;
@@ -42,8 +42,8 @@ struct EncodeShared {
   alignas(16) std::uint32_t record[record_words<T>];
 };
 
-// Greatest number of values beyond the large range in a float64 chunk that is not wide.
-inline constexpr std::uint32_t tolerated_escapes = 64;
+// A float64 chunk becomes wide if it then has fewer exact values, by more than this number.
+inline constexpr std::uint32_t wide_threshold = 64;
 
 // Number of values that a loop over integers of the large range processes at a time. The integers of 16-bit
 // floats, which seldom have more than 14 bits, are in local memory.
@@ -56,13 +56,13 @@ template <class T, class Simt, PackedBits Bits>
 class ChunkEncoder {
  public:
   TAUT_DEVICE ChunkEncoder(Simt simt, EncodeShared<T>& shared, const EncodeJob<T>& job)
-      : group_(simt, shared.block_group), shared_(shared), job_(job), needs_fence_(job.seal.polled) {}
+      : group_(simt, shared.threads), shared_(shared), job_(job), needs_fence_(job.seal.polled) {}
 
   TAUT_DEVICE void run() {
     const Sink& sink = job_.sink;
     const std::uint32_t chunk = take_chunk(group_.simt(), sink, shared_.chunk);
     if (chunk < sink.chunks) encode_chunk(chunk);
-    if (job_.seal.result.at == nullptr) return;
+    if (job_.seal.result.at == nullptr) return;  // a later kernel ends the call
     const EncodingBlocks blocks{sink.chunks, job_.seal.blocks, sink.slot_words == 0};
     EncodingEnd(group_.simt(), *this, blocks).run(shared_.chunk, needs_fence_);
   }
@@ -72,9 +72,9 @@ class ChunkEncoder {
   TAUT_DEVICE bool may_be_stored(const Simt& simt) const { return cuda::may_be_stored(simt, job_.seal); }
   TAUT_DEVICE void write_stored(const Simt& simt, std::uint32_t part, std::uint32_t parts) const {
     T* const to = reinterpret_cast<T*>(job_.seal.frame + header_words);
-    const std::uint64_t step = std::uint64_t{parts} * group_threads;
+    const std::uint64_t step = std::uint64_t{parts} * chunk_threads;
     TAUT_ROLLED
-    for (std::uint64_t i = std::uint64_t{part} * group_threads + simt.thread(); i < job_.count; i += step) {
+    for (std::uint64_t i = std::uint64_t{part} * chunk_threads + simt.thread(); i < job_.count; i += step) {
       const T x = job_.values[i];
       to[i] = job_.z.step == 0 ? x : value_as_decoded(x, quantiser(), job_.range);
     }
@@ -87,7 +87,7 @@ class ChunkEncoder {
   using Int = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
 
   TAUT_DEVICE void encode_chunk(std::uint32_t chunk) {
-    locate(chunk);
+    set_counts(chunk);
     std::int32_t q[block_values];
     if (all_small(q)) {
       encode_integers(q, 0);
@@ -108,7 +108,8 @@ class ChunkEncoder {
     }
   }
 
-  TAUT_DEVICE void locate(std::uint32_t chunk) {
+  // Sets the numbers of values of a chunk and of this thread.
+  TAUT_DEVICE void set_counts(std::uint32_t chunk) {
     const std::uint64_t left = job_.count - std::uint64_t{chunk} * chunk_values;
     n_ = left < chunk_values ? static_cast<std::uint32_t>(left) : static_cast<std::uint32_t>(chunk_values);
     values_ = values_of(group_.thread(), n_);
@@ -121,7 +122,7 @@ class ChunkEncoder {
     bool is_small = true;
     for (unsigned i = 0; i < block_values; ++i) is_small &= quantise_small(x[i], job_.z, q[i]);
     if constexpr (Bits == PackedBits::exact) is_small &= has_no_packed(x, job_.z);
-    group_.publish_last(q[block_values - 1]);
+    group_.share_last(q[block_values - 1]);
     return !group_.any(!is_small);
   }
 
@@ -134,7 +135,7 @@ class ChunkEncoder {
       return false;
     } else {
       marked = quantise(q) | packed();
-      group_.publish_last(q[block_values - 1]);
+      group_.share_last(q[block_values - 1]);
       return !group_.any(marked != 0);
     }
   }
@@ -167,9 +168,10 @@ class ChunkEncoder {
   }
   TAUT_DEVICE std::uint32_t blocks() const { return static_cast<std::uint32_t>(blocks_of(n_)); }
 
-  // Writes a record if all values have an integer. The threads have published their last integers.
+  // Writes a record if all values have an integer. The threads have shared their last integers. q becomes the
+  // differences.
   TAUT_DEVICE void encode_integers(std::int32_t (&q)[block_values], std::uint8_t flags) {
-    const std::int32_t base = difference<true>(group_, predictor(), values_, q);
+    const std::int32_t base = difference<last_shared>(group_, predictor(), values_, q);
     encode_differences(base, q, flags);
   }
   // Writes a record of planes only, or no record.
@@ -194,8 +196,8 @@ class ChunkEncoder {
     std::uint32_t marked = 0;      // a bit for each value that is stored exactly
     std::uint32_t magnitudes = 0;  // bitwise or of the integers' magnitudes
   };
-  // Computes integers in the large range. Those of packed integers decide about the flag `large`, as on the
-  // CPU.
+  // Computes integers in the large range. `magnitudes` includes packed integers, though they are stored
+  // exactly: the CPU sets the flag `large` likewise.
   TAUT_DEVICE MarkedValues find_large(std::int32_t (&q)[block_values]) const {
     MarkedValues found{quantise(q)};
     for (unsigned i = 0; i < block_values; ++i)
@@ -230,7 +232,7 @@ class ChunkEncoder {
   }
 
   struct ExactCounts {
-    std::uint32_t escapes;   // values without an integer
+    std::uint32_t values;
     std::uint32_t min_runs;  // lower bound of the number of their runs
   };
   // Counts the `marked` values, and the starts of runs except those at a thread's first value.
@@ -251,10 +253,10 @@ class ChunkEncoder {
     ExactCounts found = count_exact(marked);
     bool is_wide = false;
     if constexpr (sizeof(T) == 8) {
-      if (found.escapes > tolerated_escapes) {
+      if (found.values > wide_threshold) {
         Int q[block_values];
         const ExactCounts beyond = count_exact(quantise_wide(q) | packed());
-        is_wide = beyond.escapes + tolerated_escapes < found.escapes;
+        is_wide = beyond.values + wide_threshold < found.values;
         if (is_wide) found = beyond;
       }
     }
@@ -289,16 +291,16 @@ class ChunkEncoder {
     return found;
   }
 
-  // Encodes a chunk with exact values. The values, the integers for their runs, and what locate() finds are
-  // computed again where they are needed, because registers are scarce.
+  // Encodes a chunk with exact values. The values, the integers for their runs, and what set_counts() finds
+  // are computed again where they are needed, because registers are scarce.
   TAUT_DEVICE void encode_general(bool is_wide) {
-    locate(shared_.chunk);
+    set_counts(shared_.chunk);
     Int q[block_values];
     const MarkedValues found = hold_integers(is_wide, q);
-    const bool all_short = !group_.any(found.magnitudes >> small_bits != 0);
+    const bool in_small_range = !group_.any(found.magnitudes >> small_bits != 0);
     RunsPlan runs = runs_of(found.marked);
     group_.simt().keep_in_memory(runs);
-    locate(shared_.chunk);
+    set_counts(shared_.chunk);
     const Int base = difference(group_, predictor(), values_, q);
     if constexpr (sizeof(T) == 8) group_.simt().keep_in_memory(q);
     PlanesPlan plan = plan_of(q, is_wide);
@@ -308,12 +310,12 @@ class ChunkEncoder {
     const std::uint32_t words = (plan.bytes() + exact_bytes + 3) / 4;
     if (runs.count > max_runs_of(is_wide) || words >= layer_words<T>(n_)) return encode_layer();
     announce_words(words, true);
-    locate(shared_.chunk);
-    const unsigned form = is_wide ? wide | large : runs.count > 0 && all_short ? 0u : unsigned{large};
+    set_counts(shared_.chunk);
+    const unsigned form = is_wide ? wide | large : runs.count > 0 && in_small_range ? 0u : unsigned{large};
     const auto flags = static_cast<std::uint8_t>(runs.count > 0 ? form | has_runs : form);
     write_planes(group_, shared_.planes, plan, flags, base, blocks(), Differences<Int>{q}, shared_.record);
     if (runs.count == 0) return;
-    locate(shared_.chunk);
+    set_counts(shared_.chunk);
     hold_integers(is_wide, q);
     put_runs(runs, is_wide, q, plan);
   }
@@ -358,10 +360,10 @@ class ChunkEncoder {
     }
   }
 
-  BlockGroup<Simt> group_;
+  ChunkThreads<Simt> group_;
   EncodeShared<T>& shared_;
   const EncodeJob<T>& job_;
-  std::uint32_t n_ = 0;
+  std::uint32_t n_ = 0;  // number of values of the chunk
   unsigned values_ = 0;  // number of values of this thread
   bool needs_fence_;     // of the first thread: other blocks, or the host, read what this block writes
 };
@@ -370,7 +372,7 @@ template <class T, PackedBits Bits = PackedBits::rounded>
 struct EncodeKernel {
   using Job = EncodeJob<T>;
   using Shared = EncodeShared<T>;
-  static constexpr BlockShape shape{group_threads, resident_blocks};
+  static constexpr BlockShape shape{chunk_threads, resident_blocks};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     ChunkEncoder<T, Simt, Bits>(simt, shared, job).run();

@@ -38,7 +38,7 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt, Bits> {
     const std::uint32_t chunk = this->group_.simt().block();
     if (this->group_.thread() == 0) this->shared_.chunk = chunk;
     this->group_.simt().barrier();
-    this->locate(chunk);
+    this->set_counts(chunk);
     std::int32_t q[block_values];
     std::uint8_t flags = 0;
     if (!this->all_small(q)) hold_large(q, flags);
@@ -52,7 +52,7 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt, Bits> {
     if (sink.control->encodes_again != 0) return;
     const std::uint32_t chunk = take_chunk(this->group_.simt(), sink, this->shared_.chunk);
     if (!has_chunk(this->group_.simt(), sink, chunk)) return;
-    this->locate(chunk);
+    this->set_counts(chunk);
     const auto flags = static_cast<std::uint8_t>(lagged_.forms[chunk]);
     std::int32_t r[block_values];
     load_residuals(r);
@@ -75,8 +75,8 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt, Bits> {
   TAUT_DEVICE void hold_large(std::int32_t (&q)[block_values], std::uint8_t& flags) {
     const auto found = this->find_large(q);
     const bool some_exact = this->group_.any(found.marked != 0);
-    const bool all_short = !this->group_.any(found.magnitudes >> small_bits != 0);
-    flags = some_exact && all_short ? 0 : static_cast<std::uint8_t>(large);
+    const bool in_small_range = !this->group_.any(found.magnitudes >> small_bits != 0);
+    flags = some_exact && in_small_range ? 0 : static_cast<std::uint8_t>(large);
     if (!some_exact && !is_half<T>) return;
     const RunsPlan runs = this->runs_of(found.marked);
     const std::uint32_t planes = max_plane_bytes(this->n_, flags),
@@ -126,7 +126,7 @@ template <class T, PackedBits Bits>
 struct IntegersKernel {
   using Job = LaggedEncodeJob<T>;
   using Shared = EncodeShared<T>;
-  static constexpr BlockShape shape{group_threads, 2};
+  static constexpr BlockShape shape{chunk_threads, 2};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     LaggedChunkEncoder<T, Simt, Bits>(simt, shared, job).run_integers();
@@ -137,7 +137,7 @@ template <class T, PackedBits Bits>
 struct LaggedRecordsKernel {
   using Job = LaggedEncodeJob<T>;
   using Shared = EncodeShared<T>;
-  static constexpr BlockShape shape{group_threads, 2};
+  static constexpr BlockShape shape{chunk_threads, 2};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     LaggedChunkEncoder<T, Simt, Bits>(simt, shared, job).run_records();
@@ -167,7 +167,7 @@ template <class T, PackedBits Bits>
 struct EncodeAgainKernel {
   using Job = EncodeJob<T>;
   using Shared = EncodeShared<T>;
-  static constexpr BlockShape shape{group_threads, 2};
+  static constexpr BlockShape shape{chunk_threads, 2};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     if (job.sink.control->encodes_again != 0) return ChunkEncoder<T, Simt, Bits>(simt, shared, job).run();

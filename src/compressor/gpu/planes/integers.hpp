@@ -2,7 +2,7 @@
 // it.
 #pragma once
 
-#include "compressor/gpu/planes/block_group.hpp"
+#include "compressor/gpu/planes/chunk_threads.hpp"
 
 namespace taut::planes::cuda {
 
@@ -18,20 +18,23 @@ TAUT_DEVICE unsigned values_of(unsigned thread, std::uint32_t n) {
   return n <= first ? 0 : n - first < N ? n - first : N;
 }
 
+// Template argument of difference(): the threads have shared q[N - 1] before a barrier
+// (ChunkThreads::share_last).
+inline constexpr bool last_shared = true;
+
 // Replaces the integers q by their differences. The places after the chunk's values get differences of 0.
-// Returns the base, which is valid in the first thread. Published: the threads have published q[N - 1]
-// before a barrier (BlockGroup::publish_last).
-template <bool Published = false, class Group, class Int, std::size_t N>
-TAUT_DEVICE Int difference(Group& block_group, Predictor predictor, unsigned values, Int (&q)[N]) {
-  static_assert(N == Group::blocks_per_thread * block_values);
+// Returns the base, which is valid in the first thread.
+template <bool LastShared = false, class Threads, class Int, std::size_t N>
+TAUT_DEVICE Int difference(Threads& threads, Predictor predictor, unsigned values, Int (&q)[N]) {
+  static_assert(N == Threads::blocks_per_thread * block_values);
   using Bits = std::make_unsigned_t<Int>;
   if (predictor == Predictor::none) {
     for (unsigned i = 0; i < N; ++i) q[i] = i < values ? q[i] : 0;
     return 0;
   }
   const Int base = q[0];
-  const Int one = Published ? block_group.take_previous(q[N - 1], base) : block_group.before(q[N - 1], base),
-            two = predictor == Predictor::delta ? 0 : block_group.before(q[N - 2], base);
+  const Int one = LastShared ? threads.take_previous(q[N - 1], base) : threads.before(q[N - 1], base),
+            two = predictor == Predictor::delta ? 0 : threads.before(q[N - 2], base);
   const bool by_pairs = predictor == Predictor::pairs;
   TAUT_UNROLLED_BY(at_a_time<Int>)
   for (unsigned i = 1; i < N; ++i) {
@@ -54,32 +57,31 @@ TAUT_DEVICE Int difference(Group& block_group, Predictor predictor, unsigned val
 }
 
 // Replaces d by running sums at distance `back`, starting from `base`, modulo 2^bits.
-template <class Group, class Bits, std::size_t N>
-TAUT_DEVICE void accumulate(Group& block_group, unsigned back, Bits base, Bits (&d)[N]) {
+template <class Threads, class Bits, std::size_t N>
+TAUT_DEVICE void accumulate(Threads& threads, unsigned back, Bits base, Bits (&d)[N]) {
   if (back == 1) {
     TAUT_UNROLLED_BY(at_a_time<Bits>)
     for (unsigned i = 1; i < N; ++i) d[i] += d[i - 1];
-    const Bits before = block_group.scan(d[N - 1]).before + base;
+    const Bits before = threads.scan(d[N - 1]).before + base;
     TAUT_UNROLLED_BY(at_a_time<Bits>)
     for (unsigned i = 0; i < N; ++i) d[i] += before;
   } else {
     TAUT_UNROLLED_BY(at_a_time<Bits>)
     for (unsigned i = 2; i < N; ++i) d[i] += d[i - 2];
-    const Bits even = block_group.scan(d[N - 2]).before + base,
-               odd = block_group.scan(d[N - 1]).before + base;
+    const Bits even = threads.scan(d[N - 2]).before + base, odd = threads.scan(d[N - 1]).before + base;
     TAUT_UNROLLED_BY(at_a_time<Bits>)
     for (unsigned i = 0; i < N; ++i) d[i] += i % 2 == 0 ? even : odd;
   }
 }
 
 // Restores the integers from the result of difference().
-template <class Group, class Int, std::size_t N>
-TAUT_DEVICE void undo_difference(Group& block_group, Predictor predictor, Int base, Int (&q)[N]) {
+template <class Threads, class Int, std::size_t N>
+TAUT_DEVICE void undo_difference(Threads& threads, Predictor predictor, Int base, Int (&q)[N]) {
   using Bits = std::make_unsigned_t<Int>;
   if (predictor == Predictor::none) return;
   auto& d = reinterpret_cast<Bits(&)[N]>(q);
-  if (predictor == Predictor::second) accumulate(block_group, 1, Bits{0}, d);
-  accumulate(block_group, predictor == Predictor::pairs ? 2 : 1, static_cast<Bits>(base), d);
+  if (predictor == Predictor::second) accumulate(threads, 1, Bits{0}, d);
+  accumulate(threads, predictor == Predictor::pairs ? 2 : 1, static_cast<Bits>(base), d);
 }
 
 }  // namespace taut::planes::cuda

@@ -99,7 +99,7 @@ class SumDescriber {
   // Returns the status of a sum of frames with lags. A sum that loses its lags needs the integers before each
   // value, which only the host computes: TypedCodec::sum.
   TAUT_DEVICE std::uint32_t status_of_lagged(const OpenFrame& total, bool one_prediction) const {
-    if (!one_prediction || !fits_lagged(total.addends)) return needs_host;
+    if (!one_prediction || !may_have_lags(total.addends)) return needs_host;
     const bool room = input_.room >= frame_header_bytes + bytes_before_records(total.prediction.lags.n,
                                                                                input_.expected.values);
     return room ? 0 : code(Status::buffer_too_small);

@@ -3,13 +3,14 @@
 // blocks of a thread, is 1 or 4.
 #pragma once
 
-#include "compressor/gpu/planes/block_group.hpp"
+#include "compressor/gpu/planes/chunk_threads.hpp"
 
 namespace taut::planes::cuda {
 
 TAUT_DEVICE unsigned width_at(std::uint32_t widths, unsigned block) { return widths >> (8 * block) & 0xFF; }
 
-// True if some byte exceeds `limit`, which is below 128. Bytes may have any value here.
+// True if some byte exceeds `limit`, which is below 128. Bytes may have any value here. The addition of 127 -
+// limit sets the top bit of each byte that exceeds the limit.
 template <unsigned BlocksPerThread>
 TAUT_DEVICE bool any_above(std::uint32_t widths, unsigned limit) {
   if constexpr (BlocksPerThread == 1) {
@@ -67,7 +68,8 @@ TAUT_DEVICE std::uint32_t low_bytes(std::uint32_t word, std::uint32_t n) {
   return n < 4 ? word & ((1u << (8 * n)) - 1) : word;
 }
 
-// Moves the bytes of a word to the places that `blocks` marks, in order; the other bytes become 0.
+// Moves the bytes of a word to the places that `blocks` marks, in order; the other bytes become 0 (digit 4 of
+// a selector is a byte of the second word).
 template <class Simt>
 TAUT_DEVICE std::uint32_t spread_bytes(const Simt& simt, std::uint32_t word, std::uint32_t blocks) {
   std::uint32_t selector = 0, next = 0;

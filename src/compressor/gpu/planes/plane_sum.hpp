@@ -11,6 +11,7 @@ namespace taut::planes::cuda {
 // out of the planes below; on return, the carries out of these planes.
 template <class Simt>
 TAUT_DEVICE void add_word(const Simt& simt, std::uint32_t& word, std::uint32_t other, std::uint32_t& carry) {
+  // Returns the carries into these planes: byte k, plane k, gets the carries out of the plane below.
   const auto into = [&](std::uint32_t out) { return simt.permute_bytes(carry, out, 0x6543); };
   const std::uint32_t differ = word ^ other;
   std::uint32_t out = word;
@@ -34,7 +35,7 @@ class PlaneSum {
       add_block(simt, in, at, width, words_[i]);
       at += width;
     }
-    any_ = true;
+    has_blocks_ = true;
   }
 
   // Returns the widths of the sums: for each the number of planes, including the sign plane; 0 if all
@@ -71,7 +72,7 @@ class PlaneSum {
       if (Rows > 2)
         simt.sync_warp();  // otherwise the compiler loads all rows at once, without registers for them
       const PlaneRow planes = read_row(simt, in, at, width, row, row + 1 == Rows);
-      if (!any_) {
+      if (!has_blocks_) {
         words[2 * row] = planes.low;
         words[2 * row + 1] = planes.high;
       } else {
@@ -83,8 +84,9 @@ class PlaneSum {
 
   template <class Simt>
   TAUT_DEVICE static unsigned width_of(const Simt& simt, const BlockWords& words) {
-    std::uint32_t top = 0, planes = 4;  // highest word with a plane that differs from the one below
+    std::uint32_t top = 0, planes = 4;  // changes in the highest word with any; planes up to that word
     for (unsigned i = 0; i < 2 * Rows; ++i) {
+      // The selector 0x6543 moves each plane to the place of the plane above it.
       const std::uint32_t changes =
           words[i] ^ simt.permute_bytes(i == 0 ? 0 : words[i - 1], words[i], 0x6543);
       if (i > 0 && changes == 0) continue;
@@ -95,7 +97,7 @@ class PlaneSum {
   }
 
   BlockWords words_[BlocksPerThread] = {};
-  bool any_ = false;
+  bool has_blocks_ = false;  // add() was called
 };
 
 }  // namespace taut::planes::cuda

@@ -77,18 +77,18 @@ enum class RunsCheck {
 // Reads a record after its head. All threads call it together. Whether they reach a barrier depends only on
 // the head and on results of scans, never on what one thread alone has read: a record that is overwritten
 // meanwhile cannot deadlock the block.
-template <class T, class Group, RunsCheck Check>
+template <class T, class Threads, RunsCheck Check>
 class RecordReader {
  public:
   // `n`: values in the chunk. `addends`: of the frame.
-  TAUT_DEVICE RecordReader(Group& block_group, ParsedRecord<T>& record, const RecordHead& head,
-                           std::uint32_t n, std::uint32_t addends)
-      : group_(block_group), record_(record), max_runs_(std::uint64_t{addends} * n) {
+  TAUT_DEVICE RecordReader(Threads& threads, ParsedRecord<T>& record, const RecordHead& head, std::uint32_t n,
+                           std::uint32_t addends)
+      : threads_(threads), record_(record), max_runs_(std::uint64_t{addends} * n) {
     record_ = {};
     static_cast<RecordHead&>(record_) = head;
     if (stops_before_runs) record_.flags &= static_cast<std::uint8_t>(~(wide | has_layers));
     if (Check == RunsCheck::absent) record_.flags &= static_cast<std::uint8_t>(~has_runs);
-    record_.words.data = block_group.simt().global(head.words.data);
+    record_.words.data = threads.simt().global(head.words.data);
     record_.n = n;
     end_ = head.bytes();
   }
@@ -97,11 +97,11 @@ class RecordReader {
   TAUT_DEVICE bool read() {
     if (record_.words.count == 0) return true;
     read_widths();
-    return read_rest(group_.scan(sum_of_widths()));
+    return read_rest(threads_.scan(sum_of_widths()));
   }
 
   TAUT_DEVICE std::uint32_t sum_of_widths() const {
-    return cuda::sum_of_widths<Group::blocks_per_thread>(record_.widths);
+    return cuda::sum_of_widths<Threads::blocks_per_thread>(record_.widths);
   }
 
   // Reads the widths of this thread's blocks, and checks the end of a record that is only read that far.
@@ -131,8 +131,8 @@ class RecordReader {
 
   TAUT_DEVICE void read_table() {
     const std::uint32_t blocks = blocks_in(record_.n);
-    Scanned<std::uint32_t> rank{group_.thread() * Group::blocks_per_thread, blocks};
-    std::uint32_t named = existing_mask<Group::blocks_per_thread>(group_.thread(), blocks);
+    Scanned<std::uint32_t> rank{threads_.thread() * Threads::blocks_per_thread, blocks};
+    std::uint32_t named = existing_mask<Threads::blocks_per_thread>(threads_.thread(), blocks);
     if (!record_.has(dense)) read_map(blocks, named, rank);
     const std::uint32_t table = end_;
     take_table(static_cast<std::uint32_t>(entry_bytes(rank.total, record_.flags)));
@@ -141,7 +141,7 @@ class RecordReader {
       if (named != 0) record_.widths = nibbles(table, rank.before, named);
     } else {
       if (named != 0) record_.widths = bytes(table + rank.before, named);
-      if (group_.any(any_above<Group::blocks_per_thread>(record_.widths, record_.has(wide) ? 64 : 32)))
+      if (threads_.any(any_above<Threads::blocks_per_thread>(record_.widths, record_.has(wide) ? 64 : 32)))
         good_ = false;
     }
   }
@@ -150,21 +150,21 @@ class RecordReader {
   // from entry `first` on, or from byte `at` on.
   TAUT_DEVICE std::uint32_t nibbles(std::uint32_t table, std::uint32_t first, std::uint32_t named) const {
     const std::uint32_t at = table + first / 2, shift = first % 2 * 4;
-    if constexpr (Group::blocks_per_thread == 1) {
+    if constexpr (Threads::blocks_per_thread == 1) {
       return record_.words.byte(at) >> shift & 15u;
     } else {
       return spread(bytes_of_nibbles(record_.words.word(at) >> shift), named);
     }
   }
   TAUT_DEVICE std::uint32_t bytes(std::uint32_t at, std::uint32_t named) const {
-    if constexpr (Group::blocks_per_thread == 1) {
+    if constexpr (Threads::blocks_per_thread == 1) {
       return record_.words.byte(at);
     } else {
       return spread(record_.words.word(at), named);
     }
   }
   TAUT_DEVICE std::uint32_t spread(std::uint32_t entries, std::uint32_t named) const {
-    return named == 15 ? entries : spread_bytes(group_.simt(), entries, named);
+    return named == 15 ? entries : spread_bytes(threads_.simt(), entries, named);
   }
 
   TAUT_DEVICE std::uint64_t bytes_left() const { return std::uint64_t{record_.words.count} * 4 - end_; }
@@ -183,21 +183,21 @@ class RecordReader {
   // Reads the map of blocks with an entry: `named` has a bit for each block of this thread, `rank` counts the
   // entries before them.
   TAUT_DEVICE void read_map(std::uint32_t blocks, std::uint32_t& named, Scanned<std::uint32_t>& rank) {
-    const unsigned first = group_.thread() * Group::blocks_per_thread;
+    const unsigned first = threads_.thread() * Threads::blocks_per_thread;
     const auto map = static_cast<std::uint32_t>(bitmap_bytes(blocks)), at = end_;
     take_table(map);
     const std::uint32_t eight = good_ && first < 8 * map ? record_.words.byte(at + first / 8) : 0u,
-                        marked = eight >> (first % 8) & ((1u << Group::blocks_per_thread) - 1);
+                        marked = eight >> (first % 8) & ((1u << Threads::blocks_per_thread) - 1);
     const bool beyond = (marked & ~named) != 0;
     named = marked;
-    rank = group_.scan(count_marked<Group::blocks_per_thread>(group_.simt(), marked) |
-                       static_cast<std::uint32_t>(beyond) << 16);
+    rank = threads_.scan(count_marked<Threads::blocks_per_thread>(threads_.simt(), marked) |
+                         static_cast<std::uint32_t>(beyond) << 16);
     good_ &= rank.total < 1u << 16;
   }
 
   // Returns the word before byte `at`, as the first thread reads it. Takes one barrier.
   TAUT_DEVICE std::uint32_t number_before(std::uint32_t at) {
-    return group_.scan(group_.thread() == 0 ? record_.words.word(at - 4) : 0u).total;
+    return threads_.scan(threads_.thread() == 0 ? record_.words.word(at - 4) : 0u).total;
   }
 
   TAUT_DEVICE bool read_runs() {
@@ -208,13 +208,13 @@ class RecordReader {
     if (Check == RunsCheck::lengths) return true;
     if (count > max_runs_) return false;
     bool bad = false, in_line = true;
-    for (std::uint32_t i = group_.thread(); i < count; i += Group::threads) {
+    for (std::uint32_t i = threads_.thread(); i < count; i += Threads::threads) {
       const DecodedRun<T> run = record_.runs[i], before = i > 0 ? record_.runs[i - 1] : DecodedRun<T>{};
       bad |= run.end() == run.start() || run.end() > record_.n || (i > 0 && run < before);
       in_line &= i == 0 || run.end() >= before.end();
     }
-    record_.runs_sorted_by_end = !group_.any(!in_line);
-    return !group_.any(bad);
+    record_.runs_sorted_by_end = !threads_.any(!in_line);
+    return !threads_.any(bad);
   }
 
   TAUT_DEVICE bool read_layers() {
@@ -224,7 +224,7 @@ class RecordReader {
     return record_.layers != 0 && take(std::uint64_t{record_.layers} * record_.n * sizeof(T));
   }
 
-  Group& group_;
+  Threads& threads_;
   ParsedRecord<T>& record_;
   std::uint64_t max_runs_;
   std::uint32_t end_ = 0;  // end of the data read so far, in bytes
@@ -232,9 +232,9 @@ class RecordReader {
 };
 
 // Reads what follows the heads of two records, with one scan: each sum of widths is below 2^16.
-template <class Group, class Reader>
-TAUT_DEVICE bool read_rests(Group& block_group, Reader& a, Reader& b) {
-  const auto widths = block_group.scan(a.sum_of_widths() | b.sum_of_widths() << 16);
+template <class Threads, class Reader>
+TAUT_DEVICE bool read_rests(Threads& threads, Reader& a, Reader& b) {
+  const auto widths = threads.scan(a.sum_of_widths() | b.sum_of_widths() << 16);
   const bool good = a.read_rest({widths.before & 0xFFFF, widths.total & 0xFFFF});
   return b.read_rest({widths.before >> 16, widths.total >> 16}) && good;
 }

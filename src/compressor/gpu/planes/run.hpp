@@ -65,15 +65,15 @@ TAUT_DEVICE void store_layer_value(std::uint32_t* record, std::uint32_t i, T val
 // A run: equal values at consecutive places, and the integer that holds their places.
 template <class T>
 struct DecodedRun {
-  std::uint32_t range;  // start << 16 | length
+  std::uint32_t start_and_length;  // start << 16 | length, so that runs compare by start
   std::int64_t hold;
   T value;
 
-  TAUT_DEVICE std::uint32_t start() const { return range >> 16; }
-  TAUT_DEVICE std::uint32_t end() const { return start() + (range & 0xFFFF); }
+  TAUT_DEVICE std::uint32_t start() const { return start_and_length >> 16; }
+  TAUT_DEVICE std::uint32_t end() const { return start() + (start_and_length & 0xFFFF); }
   TAUT_DEVICE bool covers(std::uint32_t i) const { return start() <= i && i < end(); }
   TAUT_DEVICE bool operator<(const DecodedRun& b) const {  // order of runs in a record
-    if (range != b.range) return range < b.range;
+    if (start_and_length != b.start_and_length) return start_and_length < b.start_and_length;
     return hold < b.hold || (hold == b.hold && bits_of(value) < bits_of(b.value));
   }
 };
@@ -86,10 +86,12 @@ struct RunsView {
   bool is_wide = false;
 
   TAUT_DEVICE DecodedRun<T> operator[](std::uint32_t i) const {
-    const std::uint32_t from = first_byte + i * run_bytes_of<T>(is_wide), range = words.word(from);
+    const std::uint32_t from = first_byte + i * run_bytes_of<T>(is_wide), start_and_length = words.word(from);
     const std::int64_t hold =
         is_wide ? load_bytes<std::int64_t>(words, from + 4) : load_bytes<std::int32_t>(words, from + 4);
-    return {range << 16 | range >> 16, hold, load_bytes<T>(words, from + (is_wide ? 12 : 8))};
+    // A record has u16 start, u16 length.
+    return {start_and_length << 16 | start_and_length >> 16, hold,
+            load_bytes<T>(words, from + (is_wide ? 12 : 8))};
   }
 
   // Returns the index of the first run from `low` on for which `is` holds. `is` must also hold for all runs
@@ -109,9 +111,10 @@ struct RunsView {
 };
 
 // Write the parts of a run at `to`.
-TAUT_DEVICE void write_run_head(std::uint16_t* to, std::uint32_t range, std::int64_t hold, bool is_wide) {
-  to[0] = static_cast<std::uint16_t>(range >> 16);
-  to[1] = static_cast<std::uint16_t>(range);
+TAUT_DEVICE void write_run_head(std::uint16_t* to, std::uint32_t start_and_length, std::int64_t hold,
+                                bool is_wide) {
+  to[0] = static_cast<std::uint16_t>(start_and_length >> 16);
+  to[1] = static_cast<std::uint16_t>(start_and_length);
   if (is_wide) {
     store_halves(to + 2, hold);
   } else {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compressor/codecs/planes/format/lags.hpp"
-#include "compressor/gpu/planes/block_group.hpp"
+#include "compressor/gpu/planes/chunk_threads.hpp"
 #include "compressor/gpu/planes/values.hpp"
 #include "compressor/gpu/simt/published.hpp"
 

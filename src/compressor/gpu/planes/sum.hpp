@@ -30,12 +30,12 @@ struct DifferencesOfBlocks {
 
 template <class T, class Simt>
 class ChunkAdder {
-  using Group = BlockGroup<Simt, sum_threads>;
+  using Group = ChunkThreads<Simt, sum_threads>;
   static constexpr unsigned own_values = Group::blocks_per_thread * block_values;  // of a thread
 
  public:
   TAUT_DEVICE ChunkAdder(Simt simt, SumShared<T>& shared, const SumJob<T>& job)
-      : group_(simt, shared.block_group), shared_(shared), job_(job), total_(shared.opened.total) {}
+      : group_(simt, shared.threads), shared_(shared), job_(job), total_(shared.opened.total) {}
 
   TAUT_DEVICE void run() {
     open();

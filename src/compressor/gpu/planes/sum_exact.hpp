@@ -16,7 +16,7 @@ struct ExactPart {
 
 template <class T>
 struct SumExactShared {
-  BlockGroupShared block_group;
+  ChunkThreadsShared threads;
   RecordHead heads[max_sources];
   ExactPart<T> parts[max_sources];
 };
@@ -25,7 +25,7 @@ template <class T, class Simt>
 class ExactAdder {
  public:
   TAUT_DEVICE ExactAdder(Simt simt, SumExactShared<T>& shared, const SumJob<T>& job)
-      : group_(simt, shared.block_group), shared_(shared), job_(job) {}
+      : group_(simt, shared.threads), shared_(shared), job_(job) {}
 
   TAUT_DEVICE void run() {
     const Scratch& scratch = *job_.scratch;
@@ -83,7 +83,7 @@ class ExactAdder {
     }
     ParsedRecord<T> r;
     const bool good =
-        RecordReader<T, BlockGroup<Simt>, RunsCheck::all>(group_, r, shared_.heads[k], n_, frame.addends)
+        RecordReader<T, ChunkThreads<Simt>, RunsCheck::all>(group_, r, shared_.heads[k], n_, frame.addends)
             .read();
     if (!good && group_.thread() == 0)
       group_.simt().atomic_max(&job_.sink.control->failure, code(Status::corrupt_frame));
@@ -97,7 +97,7 @@ class ExactAdder {
     if (group_.thread() == 0) store_halves(to, runs);
     for (unsigned k = 0; k < job_.input.count; ++k) {
       const RunsView<T> own_runs = shared_.parts[k].runs;
-      for (std::uint32_t i = group_.thread(); i < own_runs.count; i += group_threads) {
+      for (std::uint32_t i = group_.thread(); i < own_runs.count; i += chunk_threads) {
         const DecodedRun<T> run = own_runs[i];
         std::uint32_t rank = i;
         for (unsigned j = 0; j < job_.input.count; ++j) {
@@ -105,7 +105,7 @@ class ExactAdder {
           rank += shared_.parts[j].runs.first(
               0, [&](const DecodedRun<T>& other) { return j < k ? run < other : !(other < run); });
         }
-        write_run_head(to + 2 + rank * each, run.range, run.hold, is_wide);
+        write_run_head(to + 2 + rank * each, run.start_and_length, run.hold, is_wide);
         write_run_value(to + 2 + rank * each, run.value, is_wide);
       }
     }
@@ -120,13 +120,13 @@ class ExactAdder {
       const ExactPart<T> part = shared_.parts[k];
       const auto halves = static_cast<std::uint32_t>(part.layers * n_ * sizeof(T) / 2);
       const auto* const from = reinterpret_cast<const std::uint16_t*>(part.words.data) + part.layers_at / 2;
-      for (std::uint32_t i = group_.thread(); i < halves; i += group_threads) to[i] = from[i];
+      for (std::uint32_t i = group_.thread(); i < halves; i += chunk_threads) to[i] = from[i];
       to += halves;
     }
     return to;
   }
 
-  BlockGroup<Simt> group_;
+  ChunkThreads<Simt> group_;
   SumExactShared<T>& shared_;
   const SumJob<T>& job_;
   std::uint32_t n_ = 0;
@@ -136,7 +136,7 @@ template <class T>
 struct SumExactKernel {
   using Job = SumJob<T>;
   using Shared = SumExactShared<T>;
-  static constexpr BlockShape shape{group_threads, 2};
+  static constexpr BlockShape shape{chunk_threads, 2};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     ExactAdder<T, Simt>(simt, shared, job).run();

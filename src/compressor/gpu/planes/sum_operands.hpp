@@ -37,7 +37,7 @@ struct alignas(8) PlacedBlocks {
 
 template <class T>
 struct SumShared {
-  BlockGroupShared block_group;
+  ChunkThreadsShared threads;
   OpenedSources opened;
   std::uint32_t chunk, n, record_at;  // n: number of values in the chunk
   std::uint32_t runs, layers;         // numbers of runs and raw layers of all records

@@ -22,7 +22,7 @@ struct RunsShared {
   // Return a bit for each of the eight values of thread t: values that begin a run, and values that end one.
   TAUT_DEVICE std::uint32_t starts_of(unsigned t) const { return marked[t] & ~std::uint32_t{continues[t]}; }
   TAUT_DEVICE std::uint32_t lasts_of(unsigned t) const {
-    const std::uint32_t next = t + 1 < group_threads ? continues[t + 1] & 1u : 0u;
+    const std::uint32_t next = t + 1 < chunk_threads ? continues[t + 1] & 1u : 0u;
     return marked[t] & ~(continues[t] >> 1 | next << 7);
   }
 };
@@ -54,14 +54,14 @@ TAUT_DEVICE std::uint32_t repeats_in(const T (&x)[block_values]) {
 // Sets the integer of each `marked` value to the integer before it, or 0 at the start of the chunk. Takes
 // three barriers.
 template <class Simt, class Int>
-TAUT_DEVICE void fill_holds(BlockGroup<Simt>& block_group, std::uint32_t marked, unsigned values,
+TAUT_DEVICE void fill_holds(ChunkThreads<Simt>& threads, std::uint32_t marked, unsigned values,
                             Int (&q)[block_values]) {
   Int last = 0;
   TAUT_UNROLLED_BY(at_a_time<Int>)
   for (unsigned i = 0; i < block_values; ++i)
     if (i < values && (marked >> i & 1) == 0) last = q[i];
-  const bool some = values > static_cast<unsigned>(block_group.simt().popcount(marked));
-  last = block_group.last_before(last, some);
+  const bool some = values > static_cast<unsigned>(threads.simt().popcount(marked));
+  last = threads.last_before(last, some);
   TAUT_UNROLLED_BY(at_a_time<Int>)
   for (unsigned i = 0; i < block_values; ++i) {
     if ((marked >> i & 1) != 0) q[i] = last;
@@ -72,39 +72,37 @@ TAUT_DEVICE void fill_holds(BlockGroup<Simt>& block_group, std::uint32_t marked,
 // Finds runs of marked values whose bits are equal. `before` is the value that precedes this thread's values.
 // Takes three barriers.
 template <class T, class Simt>
-TAUT_DEVICE RunsPlan plan_runs(BlockGroup<Simt>& block_group, RunsShared<T>& shared, std::uint32_t marked,
+TAUT_DEVICE RunsPlan plan_runs(ChunkThreads<Simt>& threads, RunsShared<T>& shared, std::uint32_t marked,
                                T before, const ThreadValues<T>& from) {
-  const unsigned t = block_group.thread();
+  const unsigned t = threads.thread();
   shared.marked[t] = static_cast<std::uint8_t>(marked);
-  block_group.simt().barrier();
+  threads.simt().barrier();
   const std::uint32_t last_marked = t > 0 ? shared.marked[t - 1] >> 7 : 0;
   T x[block_values];
   load_block(from.from, from.count, x);
   const std::uint32_t repeats = repeats_in(x) | static_cast<std::uint32_t>(bits_of(x[0]) == bits_of(before)),
                       continues = repeats & marked & (marked << 1 | last_marked);
   shared.continues[t] = static_cast<std::uint8_t>(continues);
-  block_group.simt().barrier();
-  const auto ranks =
-      block_group.scan(static_cast<std::uint32_t>(block_group.simt().popcount(marked & ~continues)));
+  threads.simt().barrier();
+  const auto ranks = threads.scan(static_cast<std::uint32_t>(threads.simt().popcount(marked & ~continues)));
   return {ranks.before, ranks.total};
 }
 
 // Writes the count and the runs to `out`; `q` holds the integers that fill_holds() returned. Takes one
 // barrier.
 template <class T, class Simt, class Int>
-TAUT_DEVICE void write_runs(BlockGroup<Simt>& block_group, RunsShared<T>& shared, const RunsPlan& plan,
+TAUT_DEVICE void write_runs(ChunkThreads<Simt>& threads, RunsShared<T>& shared, const RunsPlan& plan,
                             const Quantiser<T>& z, const LargeRange<T>& range, bool is_wide,
                             const ThreadValues<T>& x, const Int (&q)[block_values], std::uint32_t* out) {
-  const std::uint32_t first = block_group.thread() * block_values;
-  const std::uint32_t starts = shared.starts_of(block_group.thread()),
-                      lasts = shared.lasts_of(block_group.thread());
+  const std::uint32_t first = threads.thread() * block_values;
+  const std::uint32_t starts = shared.starts_of(threads.thread()), lasts = shared.lasts_of(threads.thread());
   std::uint32_t rank = plan.rank;
   for (unsigned i = 0; i < block_values; ++i) {
     rank += starts >> i & 1;
     if ((lasts >> i & 1) != 0) shared.lasts[rank - 1] = static_cast<std::uint16_t>(first + i);
   }
-  block_group.simt().barrier();
-  if (block_group.thread() == 0) out[0] = plan.count;
+  threads.simt().barrier();
+  if (threads.thread() == 0) out[0] = plan.count;
   const auto halves = run_bytes_of<T>(is_wide) / 2;
   auto* const runs = reinterpret_cast<std::uint16_t*>(out + 1);
   rank = plan.rank;
@@ -118,24 +116,24 @@ TAUT_DEVICE void write_runs(BlockGroup<Simt>& block_group, RunsShared<T>& shared
   const bool by_integers = sizeof(T) == 8 || z.snaps;
   rank = plan.rank;
   for (std::uint32_t left = starts; left != 0; left &= left - 1) {
-    const T value = x[31 - block_group.simt().leading_zeros(left & (0u - left))];
+    const T value = x[31 - threads.simt().leading_zeros(left & (0u - left))];
     write_run_value(runs + rank++ * halves, by_integers ? value_as_decoded(value, z, range) : value, is_wide);
   }
-  if (block_group.thread() == 0 && plan.count * halves % 2 != 0) runs[plan.count * halves] = 0;
+  if (threads.thread() == 0 && plan.count * halves % 2 != 0) runs[plan.count * halves] = 0;
 }
 
 // Writes a record of one raw layer. Neighbouring threads have neighbouring values.
 template <class T, class Simt>
-TAUT_DEVICE void write_layer(const BlockGroup<Simt>& block_group, const Quantiser<T>& z,
+TAUT_DEVICE void write_layer(const ChunkThreads<Simt>& threads, const Quantiser<T>& z,
                              const LargeRange<T>& range, std::uint32_t n, const T* x, std::uint32_t* record) {
-  if (block_group.thread() == 0) {
+  if (threads.thread() == 0) {
     record[0] = has_layers;
     record[1] = 0;
     record[2] = 1;
     if (sizeof(T) == 2 && n % 2 != 0) store_layer_value(record, n, T{});
   }
   TAUT_ROLLED
-  for (std::uint32_t i = block_group.thread(); i < n; i += group_threads)
+  for (std::uint32_t i = threads.thread(); i < n; i += chunk_threads)
     store_layer_value(record, i, value_as_decoded(x[i], z, range));
 }
 

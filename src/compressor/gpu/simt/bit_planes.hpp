@@ -54,30 +54,30 @@ TAUT_DEVICE PlaneRow to_planes(const Simt& simt, ByteRow y) {
 // Returns byte `row` of each of eight integers.
 template <class Simt, class Int>
 TAUT_DEVICE ByteRow byte_row(const Simt& simt, const Int (&d)[matrix_side], unsigned row) {
-  std::uint32_t half[matrix_side];
-  for (unsigned i = 0; i < matrix_side; ++i) half[i] = static_cast<std::uint32_t>(d[i] >> (row / 4 * 32));
-  const std::uint32_t pair = row % 4 | (4 + row % 4) << 4;
+  std::uint32_t words[matrix_side];  // the 32 bits of each integer that hold the byte
+  for (unsigned i = 0; i < matrix_side; ++i) words[i] = static_cast<std::uint32_t>(d[i] >> (row / 4 * 32));
+  const std::uint32_t pair = row % 4 | (4 + row % 4) << 4;  // selects the byte of two integers
   const auto four = [&](unsigned first) {
-    return simt.permute_bytes(simt.permute_bytes(half[first], half[first + 2], pair),
-                              simt.permute_bytes(half[first + 4], half[first + 6], pair), 0x5410);
+    return simt.permute_bytes(simt.permute_bytes(words[first], words[first + 2], pair),
+                              simt.permute_bytes(words[first + 4], words[first + 6], pair), 0x5410);
   };
   return {four(0), four(1)};
 }
 
-// Returns integer i of eight integers, given their bytes, the lowest first.
+// Returns integer i of eight integers, given their bytes, the lowest first: joins two bytes, then four.
 template <class Word, class Simt>
 TAUT_DEVICE Word integer_of(const Simt& simt, const ByteRow (&rows)[sizeof(Word)], unsigned i) {
   const unsigned at = i / 2;
-  const auto half_row = [&](unsigned row) { return i % 2 == 0 ? rows[row].even : rows[row].odd; };
+  const auto own_row = [&](unsigned row) { return i % 2 == 0 ? rows[row].even : rows[row].odd; };
   if constexpr (sizeof(Word) == 1) {
-    return static_cast<Word>(half_row(0) >> (8 * at));
+    return static_cast<Word>(own_row(0) >> (8 * at));
   } else {
-    const auto half = [&](unsigned row) {
-      return simt.permute_bytes(half_row(row), half_row(row + 1), at | (4 + at) << 4);
+    const auto two_bytes = [&](unsigned row) {
+      return simt.permute_bytes(own_row(row), own_row(row + 1), at | (4 + at) << 4);
     };
-    Word word = static_cast<Word>(half(0));
+    Word word = static_cast<Word>(two_bytes(0));
     for (unsigned row = 0; sizeof(Word) > 2 && row < sizeof(Word); row += 4) {
-      const std::uint32_t four = simt.permute_bytes(half(row), half(row + 2), 0x5410);
+      const std::uint32_t four = simt.permute_bytes(two_bytes(row), two_bytes(row + 2), 0x5410);
       word = row == 0 ? static_cast<Word>(four)
                       : static_cast<Word>(word | static_cast<std::uint64_t>(four) << (8 * row));
     }
@@ -85,7 +85,8 @@ TAUT_DEVICE Word integer_of(const Simt& simt, const ByteRow (&rows)[sizeof(Word)
   }
 }
 
-// Returns a mask whose bit i is set if byte i of `v` is not 0.
+// Returns a mask whose bit i is set if byte i of `v` is not 0. `tops` has the top bit of each such byte; the
+// multiplication gathers the four bits.
 TAUT_DEVICE std::uint32_t nonzero_bytes(std::uint32_t v) {
   const std::uint32_t tops = (((v & 0x7F7F7F7F) + 0x7F7F7F7F) | v) & 0x80808080;
   return (tops >> 7) * 0x10204080 >> 28;

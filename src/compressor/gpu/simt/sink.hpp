@@ -1,4 +1,4 @@
-// A Sink is the place to which a kernel writes its records, in one of two layouts.
+// A Sink is the destination of a kernel's records, in one of two layouts.
 // Canonical: records follow each other, and are placed in one pass. Each chunk waits only for the sizes of
 // the chunks before it (decoupled look-back: Merrill and Garland, "Single-pass parallel prefix scan with
 // decoupled look-back", 2016).
@@ -128,10 +128,13 @@ TAUT_DEVICE std::uint32_t look_back(const Simt& simt, const Sink& sink, std::uin
       waiting = lane < next && state != own_size && state != inclusive_prefix;
       if (waiting) simt.pause();
     }
-    const std::uint32_t whole = simt.ballot(lane < next && state == inclusive_prefix);
-    const unsigned last = whole == 0 ? warp_lanes - 1 : 31 - simt.leading_zeros(whole & (0u - whole));
+    // Lanes whose chunk has a prefix; the lowest one, `last`, is the nearest, and chunks before it are in its
+    // prefix.
+    const std::uint32_t prefixes = simt.ballot(lane < next && state == inclusive_prefix);
+    const unsigned last =
+        prefixes == 0 ? warp_lanes - 1 : 31 - simt.leading_zeros(prefixes & (0u - prefixes));
     before += wide_sum(simt, lane < next && lane <= last ? static_cast<std::uint32_t>(word) : 0);
-    next = whole != 0 || next < warp_lanes ? 0 : next - warp_lanes;
+    next = prefixes != 0 || next < warp_lanes ? 0 : next - warp_lanes;
   }
   return saturated(before);
 }

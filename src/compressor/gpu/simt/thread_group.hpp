@@ -48,15 +48,15 @@ class ThreadGroup {
   // Returns v of the preceding thread; `first` for the first thread. Takes one barrier.
   template <class V>
   TAUT_DEVICE V before(V v, V first) {
-    publish_last(v);
+    share_last(v);
     simt_.barrier();
     return take_previous(v, first);
   }
 
-  // before() in two parts, for a barrier that is needed anyway: publish_last() precedes the barrier, and
-  // take_previous() follows it. A value that no thread takes may be published anew after that barrier.
+  // before() in two parts, for a barrier that is needed anyway: share_last() precedes the barrier, and
+  // take_previous() follows it. A value that no thread takes may be shared anew after that barrier.
   template <class V>
-  TAUT_DEVICE void publish_last(V v) {
+  TAUT_DEVICE void share_last(V v) {
     if (lane() == warp_lanes - 1) store_total(v);
   }
   template <class V>

@@ -1,6 +1,6 @@
 // The operations of a warp on AMD's GPUs, whose wavefronts have 32 or 64 lanes. A warp of the kernels has 32
-// lanes on every GPU, because a block of a frame has 32 values and its words have a bit for each: a wavefront
-// of 64 lanes holds two warps. Both run the same instructions, at one time or one after the other: lanes of
+// lanes on every GPU, because the kernels' masks, scans and bit layouts are written for 32: a wavefront of
+// 64 lanes holds two warps. Both run the same instructions, at one time or one after the other: lanes of
 // the other warp may take part in an operation, or be switched off. No operation below uses their values.
 // `Wave` has what the hardware offers, HipThread (hip_thread.hpp) and the shim of the tests:
 //

@@ -28,6 +28,12 @@ TAUT_DEVICE unsigned trailing_zeros(const Simt& simt, std::uint64_t v) {
   return trailing_zeros(simt, low != 0 ? low : high) + (low != 0 ? 0 : 32);
 }
 
+// Returns the minimum of three numbers; the last one is not negative.
+TAUT_DEVICE unsigned min3(unsigned a, unsigned b, int c) {
+  const unsigned ab = a < b ? a : b;
+  return ab < static_cast<unsigned>(c) ? ab : static_cast<unsigned>(c);
+}
+
 // Returns the place of word i of a stream in shared memory. In the order of the stream, word k of all blocks
 // of a warp would be in one bank if blocks have 32 or 64 words, in two or four banks if they have 16 or 8.
 TAUT_DEVICE std::uint32_t place_of_word(std::uint32_t i) { return i ^ (i / warp_lanes % warp_lanes); }
@@ -146,15 +152,9 @@ class BitReader {
       skip(32);
       zeros += 32;
     }
-    const unsigned more = min_of(trailing_zeros(simt_, peek()), max_zeros - zeros, left_);
+    const unsigned more = min3(trailing_zeros(simt_, peek()), max_zeros - zeros, left_);
     skip(zeros + more < max_zeros ? more + 1 : more);
     return zeros + more;
-  }
-
-  // Returns the minimum of three numbers; the last one is not negative.
-  TAUT_DEVICE static unsigned min_of(unsigned a, unsigned b, int c) {
-    const unsigned ab = a < b ? a : b;
-    return ab < static_cast<unsigned>(c) ? ab : static_cast<unsigned>(c);
   }
 
  private:

@@ -13,7 +13,7 @@ struct FieldCall {
   std::size_t count;
   cudaStream_t stream;
   TAUT_Cuda_result* result;
-  bool polled = false;
+  bool polled = false;  // see DeviceCodec
 
   // Scratch memory, as large as any field of `count` values needs.
   zfp::cuda::CallMemory memory() const {
@@ -36,8 +36,9 @@ int on_floats(int type, Action action) noexcept {
   });
 }
 
-// Runs action.operator()<T>(call, item) for each item, a field of the extents of the coding as far as the values fill
-// them. Returns the action's status, or the status of arguments that no call accepts.
+// Runs action.operator()<T>(call, item) for each item. Each item is a field: the coding's extents from the fastest one
+// on, as long as they divide the item's count; the rest of the count is the slowest extent. Returns the action's
+// status, or invalid_count or invalid_argument.
 template <class Action>
 int on_fields(const Coding& coding, const DeviceFrameItem* items, int n, int type, void* stream, Action action) noexcept {
   return one_by_one(items, n, [&](const DeviceFrameItem& item) {
@@ -76,7 +77,8 @@ int decode(const Coding& coding, const DeviceFrameItem* items, int n, int type, 
   });
 }
 
-// Loads the kernels of all calls on T, in each number of dimensions. At this rate encoding uses all its kernels.
+// Loads the kernels of all calls on T, in each number of dimensions. The rate of 0.01 is so low (below
+// least_fixed_rate) that the sizes of records depend on the values and encode() launches every kernel.
 template <class T>
 void load_kernels(const zfp::cuda::CallMemory& memory) {
   auto* const dummy = reinterpret_cast<std::byte*>(memory.scratch);  // no kernel runs

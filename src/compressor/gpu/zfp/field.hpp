@@ -133,6 +133,7 @@ struct Row {
   std::uint32_t number;  // number of the first value in the tile
 };
 
+// The values of a row that ends within its tile, aligned so that they move together.
 template <class T>
 struct alignas(Quad) WholeRow {
   T values[edge];
@@ -164,9 +165,9 @@ class Block {
 
   // Returns true if the row is within the tile.
   TAUT_DEVICE bool has(unsigned row) const {
-    bool is = true;
-    for (unsigned k = 0; k + 1 < D; ++k) is = is && digit(row, k) < existing_[k];
-    return is;
+    bool is_within = true;
+    for (unsigned k = 0; k + 1 < D; ++k) is_within = is_within && digit(row, k) < existing_[k];
+    return is_within;
   }
   // Returns a row, or the row that is coded in its place.
   TAUT_DEVICE Row row(unsigned row) const {
@@ -180,6 +181,7 @@ class Block {
   }
 
  private:
+  // Returns the index of a row along extent k of the block: the number of a row has two bits for each extent.
   TAUT_DEVICE static unsigned digit(unsigned row, unsigned k) { return row >> 2 * (D - 2 - k) & 3; }
 
   const Tile<D>& tile_;

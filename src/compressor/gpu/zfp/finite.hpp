@@ -1,5 +1,5 @@
-// Finds the values of a tile that are not finite, their map (codecs/zfp/classes.hpp), and the values that are
-// coded in their place, by a block of threads.
+// Finds the values of a tile that are not finite, and the values that are coded in their place, by a block of
+// threads. ClassMap is the map of these values in a record, whose layout codecs/zfp/classes.hpp has.
 #pragma once
 
 #include "compressor/gpu/zfp/bits.hpp"
@@ -43,20 +43,21 @@ TAUT_DEVICE std::uint64_t finite_values(const Simt& simt, const T* field, const 
   return mask[0] | std::uint64_t{mask[1]} << 32;
 }
 
-// The map of a tile (classes.hpp), in shared memory. Groups of 64 values are marked if some of their values
-// are not finite.
+// Map of a tile: a bit, the mark, for each group of 64 values (mark_bytes(), in whole bytes); then, for each
+// group whose bit is set, two bits (ValueClass) a value (class_bytes()). Groups are marked if some of their
+// values are not finite. The marks are in shared memory, the classes in the record alone.
 struct ClassMap {
-  std::uint32_t marks[mark_words];   // a bit for each group
-  std::uint32_t before[mark_words];  // number of marked groups in the preceding words of `marks`
-  std::uint32_t bytes;               // size of the map
+  std::uint32_t marks[mark_words];
+  std::uint32_t marked_before[mark_words];  // number of marked groups in the preceding words of `marks`
+  std::uint32_t bytes;                      // size of the map
 
   TAUT_DEVICE bool is_marked(std::uint32_t group) const { return (marks[group / 32] >> group % 32 & 1) != 0; }
 
-  // Returns the position of a marked group's classes in the map.
+  // Returns the byte of the map at which a marked group's classes begin.
   template <class Simt>
   TAUT_DEVICE std::uint32_t classes_at(const Simt& simt, std::uint32_t values, std::uint32_t group) const {
     const std::uint32_t rank =
-        before[group / 32] + simt.popcount(marks[group / 32] & ~(all_lanes << group % 32));
+        marked_before[group / 32] + simt.popcount(marks[group / 32] & ~(all_lanes << group % 32));
     return static_cast<std::uint32_t>(mark_bytes(values)) + rank * group_class_bytes;
   }
 
@@ -66,7 +67,7 @@ struct ClassMap {
     const unsigned lane = simt.thread() % warp_lanes;
     const auto last = static_cast<std::uint32_t>(class_groups(values)) - 1;
     const std::uint32_t own = simt.popcount(marks[lane]), up_to = simt.inclusive_sum(own);
-    before[lane] = up_to - own;
+    marked_before[lane] = up_to - own;
     if (lane + 1 < warp_lanes) return;
     // The last group of the tile may have fewer than 64 values, and its classes fewer bytes.
     const auto missing_bytes =
@@ -81,24 +82,26 @@ static_assert(mark_words == warp_lanes);
 // order of memory, or else the first finite value of the tile.
 struct FiniteValues {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
-  std::uint64_t masks[max_groups];   // of each group: a bit for each finite value
-  std::uint16_t before[max_groups];  // last finite value of the earlier groups, or the first one of the tile
-  bool exists;                       // false: no value is finite, and `before` has no meaning
+  std::uint64_t masks[max_groups];  // of each group: a bit for each finite value
+  // Index of the value that is coded for values before the first finite one of each group: the last finite
+  // value of the earlier groups, or else the first finite one of the tile.
+  std::uint16_t substitute[max_groups];
+  bool any_finite;  // false: `substitute` has no meaning
 
   // Returns the index of the value that is coded for value i of the tile; `none` if no value is finite.
   template <class Simt>
   TAUT_DEVICE std::uint32_t coded_index(const Simt& simt, std::uint32_t i) const {
     const std::uint32_t group = i / group_size;
     const std::uint64_t up_to = masks[group] & group_mask(i % group_size + 1);
-    return !exists ? none : up_to == 0 ? before[group] : last_of(simt, group, up_to);
+    return !any_finite ? none : up_to == 0 ? substitute[group] : last_of(simt, group, up_to);
   }
 
-  // Computes `before` and `exists`. Called by a warp.
+  // Computes `substitute` and `any_finite`. Called by a warp.
   template <class Simt>
   TAUT_DEVICE void find_substitutes(const Simt& simt, std::uint32_t groups) {
     const unsigned lane = simt.thread() % warp_lanes;
     std::uint32_t last = first_of_all(simt, groups);
-    if (lane == 0) exists = last != none;
+    if (lane == 0) any_finite = last != none;
     TAUT_ROLLED
     for (std::uint32_t first = 0; first < groups; first += warp_lanes) {
       const std::uint32_t group = first + lane;
@@ -108,7 +111,7 @@ struct FiniteValues {
       const std::uint32_t lower_last =
           simt.shuffle(own_last, lower == 0 ? 0 : 31 - simt.leading_zeros(lower));
       const std::uint32_t warp_last = simt.shuffle(own_last, any == 0 ? 0 : 31 - simt.leading_zeros(any));
-      if (group < groups) before[group] = static_cast<std::uint16_t>(lower == 0 ? last : lower_last);
+      if (group < groups) substitute[group] = static_cast<std::uint16_t>(lower == 0 ? last : lower_last);
       if (any != 0) last = warp_last;
     }
   }

@@ -30,7 +30,8 @@ TAUT_DEVICE void append_plane(Word (&u)[Size], std::uint32_t plane) {
 }
 
 // Removes the top eight bits of four coefficients. Returns eight planes of four bits, the top plane in the
-// lowest bits.
+// lowest bits. A plane of four coefficients is a byte of its row with one nibble: the bytes are reversed
+// (0x0123), then nibbles are joined in pairs, and every second byte is kept (0x6420).
 template <class Word, class Simt>
 TAUT_DEVICE std::uint32_t take_planes(const Simt& simt, Word (&u)[4]) {
   Word eight[matrix_side] = {};
@@ -43,9 +44,11 @@ TAUT_DEVICE std::uint32_t take_planes(const Simt& simt, Word (&u)[4]) {
                       low = simt.permute_bytes(row.low, 0, 0x0123);
   return simt.permute_bytes(high | high >> 4, low | low >> 4, 0x6420);
 }
-// Adds eight planes of four coefficients, as take_planes() returns them, below the `read` top planes.
+// Inserts eight planes of four coefficients, as take_planes() returns them, below the `read` top planes. Each
+// byte, two planes, is copied to two (0x0011, 0x2233), of which one keeps the low nibble and one the high
+// nibble.
 template <class Word, class Simt>
-TAUT_DEVICE void add_planes(const Simt& simt, Word (&u)[4], std::uint32_t planes, unsigned read) {
+TAUT_DEVICE void insert_planes(const Simt& simt, Word (&u)[4], std::uint32_t planes, unsigned read) {
   const std::uint32_t high = simt.permute_bytes(planes, 0, 0x0011),
                       low = simt.permute_bytes(planes, 0, 0x2233);
   constexpr std::uint32_t even = 0x000F000F, odd = 0x0F000F00;
@@ -62,7 +65,8 @@ struct EightPlanes {
   std::uint64_t plane[matrix_side][warp_lanes];
 };
 
-// Transposes a 4 x 4 matrix of bytes, whose rows are words.
+// Transposes a 4 x 4 matrix of bytes, whose rows are words: first within pairs of rows, then across the
+// pairs. Digit k of a selector is the source of byte k: 0 to 3 in the first word, 4 to 7 in the second.
 template <class Simt>
 TAUT_DEVICE void transpose_bytes(const Simt& simt, std::uint32_t* rows) {
   const std::uint32_t a = simt.permute_bytes(rows[0], rows[1], 0x5140),
@@ -167,8 +171,7 @@ TAUT_DEVICE Plane<Size> read_plane(const Simt& simt, unsigned& n, BitReader<Simt
       if ((bits & 1) == 0) break;
       bits >>= 1;
       const unsigned max_zeros = Size - 1 - n;
-      const unsigned zeros =
-          in.min_of(trailing_zeros(simt, bits), max_zeros, in.left() - static_cast<int>(count));
+      const unsigned zeros = min3(trailing_zeros(simt, bits), max_zeros, in.left() - static_cast<int>(count));
       n += zeros + 1;
       plane |= 1u << (n - 1);
       count += zeros;
@@ -266,7 +269,7 @@ TAUT_DEVICE void read_block(const Simt& simt, PlaneMemory<D>& planes, BitReader<
     if constexpr (D == 1) {
       TAUT_ROLLED
       for (; next(); read += matrix_side)
-        add_planes(simt, digits, low_bits(in.take(32), size * (max_planes - read)), read);
+        insert_planes(simt, digits, low_bits(in.take(32), size * (max_planes - read)), read);
     }
   }
   restore<D>(digits, p);

@@ -41,6 +41,7 @@ TAUT_DEVICE void copy_bytes(const Simt& simt, const std::uint32_t* words, std::u
   const unsigned lane = simt.thread() % warp_lanes;
   const auto word = [words](std::uint32_t i) { return words[place_of_word(i)]; };
   const auto byte = [word](std::uint32_t i) { return static_cast<std::uint8_t>(word(i / 4) >> i % 4 * 8); };
+  // Bytes up to the first word of `to` (head), whole words, and bytes after the last one (from tail on).
   const auto unaligned = static_cast<std::uint32_t>(0 - reinterpret_cast<std::uintptr_t>(to)) % 4;
   const std::uint32_t head = unaligned < bytes ? unaligned : bytes, whole = (bytes - head) / 4;
   auto* const aligned = reinterpret_cast<std::uint32_t*>(to + head);
@@ -91,7 +92,7 @@ TAUT_DEVICE bool write_side_by_side(const Simt& simt, WarpShared<T, D>& shared, 
   for (T& value : x) value = flush_tiny(value);
   const unsigned exponent = block_exponent(x);
   if (exponent == 0 || exponent == special_exponent<T>)
-    return exponent == 0;  // zeros: a 0 bit, which is there
+    return exponent == 0;  // a block of zeros is a 0 bit, which the cleared words already hold
   BitWriter<Simt> out(simt, shared.words, lane * bits, bits);
   write_block<D>(simt, shared.planes, x, exponent, out);
   out.flush();

@@ -218,8 +218,8 @@ void expect_quotients_of_division(double step, std::int64_t hard) {
   std::mt19937_64 random(9);
   std::vector<Word> codes(words), expected(words), found(words);
   for (std::size_t i = 0; i < words; ++i) {
-    const auto any =
-        static_cast<std::int64_t>(random() % (2 * G::half - 1)) - static_cast<std::int64_t>(G::half) + 1;
+    const auto any = static_cast<std::int64_t>(random() % (2 * G::code_reach - 1)) -
+                     static_cast<std::int64_t>(G::code_reach) + 1;
     codes[i] = static_cast<Word>(G::center + static_cast<Word>(i % 4 == 0 ? hard : i % 4 == 1 ? -hard : any));
   }
   const auto decode = [&](const mpc::Kernels& kernels, std::vector<Word>& to) {
@@ -326,7 +326,7 @@ TEST(MpcGrid, CodesAndTheirResidualsAreTheSameInAllSets) {
            {mpc::Grid{Form::product, 0.0014092, 257.4}, mpc::Grid{Form::product, 0.5, 0},
             mpc::Grid{Form::product, 1e300, 1e300}, mpc::Grid{Form::quotient, 65000, 0},
             mpc::Grid{Form::quotient, 1000, -3.25}, mpc::Grid{Form::quotient, 0x1p53 - 1, 0}}) {
-        grid.unit = unit, grid.integers = integers, grid.base = integers ? 0x7FA00123 : 0;
+        grid.unit = unit, grid.integers_alone = integers, grid.base = integers ? 0x7FA00123 : 0;
         expect_the_codes_of_the_scalar_set<std::uint32_t>(grid);
         expect_the_codes_of_the_scalar_set<std::uint64_t>(grid);
       }

@@ -1,4 +1,4 @@
-// Stream format of the planes codec: constants and record headers. The format is specified in spec.md beside
+// Payload format of the planes codec: constants and record headers. The format is specified in spec.md beside
 // this file.
 //
 //   payload = index: u32 offset[chunks + 1], in 4-byte words from the end of the index

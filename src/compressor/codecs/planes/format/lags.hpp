@@ -22,7 +22,7 @@ using LagWindow = taut::LagWindow<std::int32_t, chunk_values>;
 
 // Returns true if a sum of `addends` frames may have lags or references: its integers stay narrow whatever
 // the records hold.
-constexpr bool fits_lagged(std::uint32_t addends) noexcept { return fits_narrow(large, addends); }
+constexpr bool may_have_lags(std::uint32_t addends) noexcept { return fits_narrow(large, addends); }
 
 // Addition and subtraction modulo 2^32: frames may contain any integers.
 constexpr std::int32_t add_wrapping(std::int32_t a, std::int32_t b) noexcept {
@@ -33,9 +33,9 @@ constexpr std::int32_t subtract_wrapping(std::int32_t a, std::int32_t b) noexcep
 }
 
 // Earlier integers from which those of a chunk are predicted: integer i as near[i], or as
-// near[i] + far[i] - both[i]. With lags a < b, these are the integers a, b and a + b values before. With
-// references, `near` and `far` are the integers of the newest one, `both` those of the older one. Null where
-// absent.
+// near[i] + far[i] - both[i]. With lags a < b, these are the integers a, b and a + b values before. One
+// reference is `near`; two predict 2 * newest - older: `near` and `far` are the newest, `both` is the older.
+// Null where absent.
 struct EarlierIntegers {
   const std::int32_t* near = nullptr;
   const std::int32_t* far = nullptr;
@@ -64,14 +64,14 @@ struct ChunkPrediction {
   EarlierIntegers earlier = {};
 };
 
-// Pads the n integers of a chunk to whole groups with predicted integers, so that the padding causes no
-// residual.
+// Pads the n integers of a chunk to whole groups. The residuals of the padding repeat the last one, with
+// Predictor::pairs the last two in turn; without a predictor they are 0. So nearly all differences are 0.
 inline void pad_groups(std::int32_t* q, std::size_t n, const ChunkPrediction& p) noexcept {
   const std::size_t back = predictor_distance(p.inner);
   for (std::size_t i = n; i < groups_of(n) * group_values; ++i) {
-    const std::size_t before = i < back ? 0 : i - back;
-    const std::int32_t rest = back == 0 ? 0 : subtract_wrapping(q[before], p.earlier[before]);
-    q[i] = add_wrapping(p.earlier[i], rest);
+    const std::size_t repeated = i < back ? 0 : i - back;
+    const std::int32_t residual = back == 0 ? 0 : subtract_wrapping(q[repeated], p.earlier[repeated]);
+    q[i] = add_wrapping(p.earlier[i], residual);
   }
 }
 

@@ -13,7 +13,7 @@ bool same_bits(T a, T b) noexcept {
 // One exact value at consecutive positions of a chunk.
 template <class T>
 struct Run {
-  std::uint32_t start_and_length = 0;  // start << 16 | length
+  std::uint32_t start_and_length = 0;  // start << 16 | length, so that runs compare by start
   std::int64_t hold = 0;               // integer that the planes carry there
   T value{};
 
@@ -33,6 +33,8 @@ constexpr std::size_t run_bytes(bool is_wide) noexcept {
   return 4 + (is_wide ? 8 : 4) + sizeof(T);
 }
 
+// Reads a run of a record: u16 start, u16 length, so that the halves of the little-endian word are exchanged;
+// then the hold and the value.
 template <class T>
 Run<T> read_run(const std::byte* at, bool is_wide) noexcept {
   const auto start_and_length = load<std::uint32_t>(at);
@@ -40,6 +42,7 @@ Run<T> read_run(const std::byte* at, bool is_wide) noexcept {
   return {start_and_length >> 16 | start_and_length << 16, hold, load<T>(at + (is_wide ? 12 : 8))};
 }
 
+// Writes a run as read_run() reads it. Returns its end.
 template <class T>
 std::byte* write_run(std::byte* out, const Run<T>& run, bool is_wide) noexcept {
   out = store(out, run.start_and_length >> 16 | run.start_and_length << 16);

@@ -6,8 +6,8 @@
 namespace taut::planes {
 namespace {
 
-// Number of values beyond the large range that a float64 chunk stores exactly before it becomes wide.
-constexpr std::size_t tolerated_escapes = 64;
+// A float64 chunk becomes wide if it then has fewer exact values, by more than this number.
+constexpr std::size_t wide_threshold = 64;
 
 // Bytes of the layers, which follow the planes of a record.
 template <class T>
@@ -39,7 +39,8 @@ std::size_t marked_values(const ChunkMask& marks) noexcept {
   return n;
 }
 
-// Pads the n integers of a chunk to whole blocks, so that the padding causes no difference.
+// Pads the n integers of a chunk to whole blocks: by the last one, with Predictor::pairs by the last two in
+// turn, without a predictor by zeros.
 void pad_blocks(std::int64_t* q, std::size_t n, Predictor predictor) noexcept {
   const std::size_t back = predictor_distance(predictor);
   for (std::size_t i = n; i < blocks_of(n) * block_values; ++i)
@@ -155,12 +156,12 @@ template <class T>
 bool GeneralPath<T>::becomes_wide(const T* values, std::size_t n, const Quantiser<T>& z, std::int64_t* q,
                                   ChunkMask& marks) const noexcept {
   const std::size_t marked = marked_values(marks);
-  if (sizeof(T) < 8 || marked <= tolerated_escapes) return false;
-  if (general_.for_type<T>().quantise_wide(values, n, z, q) <= n - marked + tolerated_escapes) return false;
+  if (sizeof(T) < 8 || marked <= wide_threshold) return false;
+  if (general_.for_type<T>().quantise_wide(values, n, z, q) <= n - marked + wide_threshold) return false;
   ChunkMask left;
   general_.mark_escaped(q, n, left);
   if (z.exact_bits) mark_packed(values, n, left);
-  if (marked_values(left) + tolerated_escapes >= marked) return false;
+  if (marked_values(left) + wide_threshold >= marked) return false;
   marks = left;
   return true;
 }
@@ -441,7 +442,7 @@ bool GeneralPath<T>::accumulate_runs(const ChunkOperand<T>& operand, const T* va
   std::uint8_t flags = (record.header.flags & large) | range;
   const std::size_t plane_bytes = max_plane_bytes(n, range), layer_bytes = n * sizeof(T);
   if (!fits_narrow(flags, addends) || plane_bytes >= layer_bytes) return false;
-  if (sizeof(T) == 8 && marked_values(marks) > tolerated_escapes) return false;
+  if (sizeof(T) == 8 && marked_values(marks) > wide_threshold) return false;
 
   constexpr std::size_t bytes_per_run = run_bytes<T>(false);
   alignas(8) std::byte runs[chunk_values * sizeof(T) + 64];

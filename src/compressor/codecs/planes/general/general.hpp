@@ -8,7 +8,8 @@
 
 namespace taut::planes {
 
-// Returns a chunk's values, padded to whole groups so that the padding causes no difference.
+// Returns a chunk's values, padded to whole groups: by the last value, with Predictor::pairs by the last two
+// in turn, without a predictor by zeros.
 template <class T>
 const T* whole_groups(const T* values, std::size_t n, Predictor predictor,
                       T (&padded)[chunk_values]) noexcept {

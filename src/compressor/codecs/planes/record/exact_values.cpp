@@ -33,6 +33,7 @@ inline std::int64_t max_rest_within(double distance, double step) noexcept {
   return static_cast<std::int64_t>(std::min(distance * (1 - 0x1p-40) / step, double{0x1p62}));
 }
 
+// Returns the sum of a single exact value, which stays the same bit for bit where the rest is 0.
 template <class T>
 RangeSum<T> sum_of_one_value(T value, double step) noexcept {
   const double x = static_cast<double>(value);
@@ -41,6 +42,8 @@ RangeSum<T> sum_of_one_value(T value, double step) noexcept {
   return {value, special, std::numeric_limits<std::int64_t>::max()};
 }
 
+// Returns the sum of the exact values of a range. `error`: distance of the rounded sum from the exact one,
+// rounded up. A rest must be smaller than what is left of half the spacing.
 template <class T>
 RangeSum<T> sum_of_values(const RunCursor<T>& range, double step) noexcept {
   ExactSum sum;
@@ -56,8 +59,8 @@ RangeSum<T> sum_of_values(const RunCursor<T>& range, double step) noexcept {
   if (special) return {all, all, std::numeric_limits<std::int64_t>::max()};
   if (huge || !std::isfinite(static_cast<double>(all))) return {all, all, 0};
   sum.add(-static_cast<double>(all));
-  const double away = std::abs(sum.rounded<double>()) * (1 + 0x1p-50);
-  return {all, all, max_rest_within(half_spacing(all) - away, step)};
+  const double error = std::abs(sum.rounded<double>()) * (1 + 0x1p-50);
+  return {all, all, max_rest_within(half_spacing(all) - error, step)};
 }
 
 // Computes sums and caches the last one, because the same fill value often stands in many ranges.
@@ -174,9 +177,9 @@ class ExactValueWriter {
       add();
     });
     for (std::size_t k = 0; k < record_.layer_count; ++k) {
-      std::size_t before[CompensatedSums::positions] = {};
-      read_layer(k, first, n, exact, unused, before);
-      for (std::size_t i = 0; i < n; ++i) last[i] = before[i] > 0 ? exact[i] : last[i];
+      std::size_t in_layer[CompensatedSums::positions] = {};
+      read_layer(k, first, n, exact, unused, in_layer);
+      for (std::size_t i = 0; i < n; ++i) last[i] = in_layer[i] > 0 ? exact[i] : last[i];
       add();
     }
     const bool all_certain = kernels_.for_type<T>().round(compensated, padded, sums);

@@ -36,7 +36,7 @@ bool FrameReader<T>::read_prediction() noexcept {
 
 template <class T>
 Status FrameReader<T>::read(std::size_t i, const WidthKernels& kernels, Record<T>& record,
-                            Padding& padding) const noexcept {
+                            PaddedPlanes& padding) const noexcept {
   const std::byte* const entry = payload_.data() + 4 * i;
   const std::size_t first = 4 * std::size_t{load<std::uint32_t>(entry)};
   const std::size_t record_end = 4 * std::size_t{load<std::uint32_t>(entry + 4)};

@@ -11,7 +11,7 @@ namespace taut::planes {
 inline constexpr std::uint8_t frame_id = 2;
 
 // Copy of the planes of a record near the end of a frame, with bytes behind it that kernels may read.
-struct Padding {
+struct PaddedPlanes {
   alignas(64) std::byte bytes[chunk_values * sizeof(std::int32_t) + overrun];
 };
 
@@ -46,20 +46,21 @@ class FrameReader {
   }
 
   // Reads the record of chunk i of a frame that is not stored. Kernels may read `overrun` bytes beyond the
-  // payload of a record that is not wide, so a record near the end of the frame is copied to `padding`.
-  Status read(std::size_t i, const WidthKernels& kernels, Record<T>& record, Padding& padding) const noexcept;
+  // planes of a record that is not wide, so those of a record near the end are copied to `padding`.
+  Status read(std::size_t i, const WidthKernels& kernels, Record<T>& record,
+              PaddedPlanes& padding) const noexcept;
 
  private:
   bool read_prediction() noexcept;
 
   FrameHeader header_;
   Prediction prediction_;
-  StateNumbers states_;
-  ConstBytes payload_;  // starts at the index
+  StateNumbers states_;  // of the references: compressor/frame/references.hpp
+  ConstBytes payload_;   // starts at the index
   std::size_t count_ = 0;
 };
 
-// Writer of the records of a frame. allowed_forms(): two_bits if tables of widths may have that form, else 0.
+// Writer of the records of a frame. allowed_forms(): RecordFlags::two_bits if tables may name widths, else 0.
 class PlaneRecordWriter : public RecordWriter<max_plane_record<std::int32_t>> {
  public:
   using RecordWriter::RecordWriter;
@@ -77,8 +78,8 @@ class FrameWriter {
   FrameWriter(Bytes out, std::size_t count, const Prediction& prediction = {},
               const StateNumbers& states = {}) noexcept;
 
-  // Writes all records as described in compressor/frame/chunk_records.hpp. `chunk_bytes`: size of the
-  // largest record; 0: not known.
+  // Writes all records, with one thread for each of `parts` ranges of chunks. write(chunks, writer) appends
+  // the records of a range and returns a Status. `chunk_bytes`: size of the largest record; 0: not known.
   template <class Write>
   Status write(std::size_t parts, const Write& write, std::size_t chunk_bytes = 0) {
     if (index_ == nullptr) return Status::buffer_too_small;

@@ -47,13 +47,13 @@ void sum_planes(std::span<const CodedPlanes* const> records, std::size_t groups,
 // Drops the planes of padding: those of blocks behind the last block of a chunk, up to a whole group.
 void drop_padding(PlanesOut& planes, std::size_t blocks) noexcept;
 
-// Chooses the smallest table of widths. `forms`: two_bits if the table may have that form.
+// Chooses the smallest table of widths. `forms`: RecordFlags::two_bits if the table may name widths.
 WidthTable choose_table(const Widths& widths, const WidthSummary& summary, std::size_t blocks,
                         std::uint8_t forms, const WidthKernels& kernels) noexcept;
 
 // Completes a record whose planes were written to `out`, behind the space for its header; `out` has
 // max_plane_record bytes. Writes header and widths. Returns the record's bytes, a multiple of 4. On entry the
-// header has two_bits if the table may have that form.
+// header has two_bits if the table may name widths.
 std::size_t finish_planes(std::byte* out, RecordHeader header, const Widths& widths,
                           const WidthSummary& summary, std::size_t blocks,
                           const WidthKernels& kernels) noexcept;

@@ -62,7 +62,7 @@ std::uint64_t lanes_beyond(__m512i v, float limit, const Half* type) {
 
 // Rounds sixteen scaled values. NaN and values out of range become INT_MIN.
 template <class T>
-__m512i rounded(const T* x, const Quantiser<T>& z) {
+__m512i to_integers(const T* x, const Quantiser<T>& z) {
   if constexpr (sizeof(T) == 8) {
     return rounded_in_double(x, z.inverse);
   } else {
@@ -125,7 +125,7 @@ struct Avx512General : WideAvx512 {
   static GroupMasks quantise_group(const T* x, const Quantiser<T>& z, std::int32_t* q) {
     std::uint64_t small = 0;
     for (unsigned i = 0; i < group_values; i += 16) {
-      const __m512i integers = rounded(x + i, z);
+      const __m512i integers = to_integers(x + i, z);
       _mm512_storeu_si512(q + i, integers);
       small |= within_bits<small_bits>(integers) << i;
     }

@@ -32,13 +32,14 @@ class WideWriter {
 
   void next(__m512i d) {
     const __m512i planes = to_planes(_mm512_permutexvar_epi8(to_rows_, d));
-    // A plane equal to the next lower one repeats the sign; the plane below the last one counts as zero.
-    const __m512i below = _mm512_maskz_permutexvar_epi8(~std::uint64_t{0} >> 1, next_, planes);
-    const auto absent = static_cast<unsigned>(_tzcnt_u64(_mm512_cmpneq_epi8_mask(planes, below)));
-    const __m512i from = _mm512_add_epi8(identity_, _mm512_set1_epi8(static_cast<char>(absent)));
+    // The first planes are left out as long as they equal the next lower one, since they repeat the sign. The
+    // plane below the last one counts as zero.
+    const __m512i below = _mm512_maskz_permutexvar_epi8(~std::uint64_t{0} >> 1, next_byte_, planes);
+    const auto left_out = static_cast<unsigned>(_tzcnt_u64(_mm512_cmpneq_epi8_mask(planes, below)));
+    const __m512i from = _mm512_add_epi8(identity_, _mm512_set1_epi8(static_cast<char>(left_out)));
     _mm512_storeu_si512(at_, _mm512_permutexvar_epi8(from, planes));
-    *width_++ = static_cast<std::uint8_t>(64 - absent);
-    at_ += 64 - absent;
+    *width_++ = static_cast<std::uint8_t>(64 - left_out);
+    at_ += 64 - left_out;
   }
   std::size_t bytes() const { return static_cast<std::size_t>(at_ - out_); }
 
@@ -46,7 +47,7 @@ class WideWriter {
   std::byte *out_, *at_;
   std::uint8_t* width_;
   __m512i to_rows_ = to_rows(), identity_ = identity(),
-          next_ = _mm512_add_epi8(identity_, _mm512_set1_epi8(1));
+          next_byte_ = _mm512_add_epi8(identity_, _mm512_set1_epi8(1));
 };
 
 // Reads what WideWriter writes.
@@ -57,6 +58,7 @@ class WideReader {
 
   __m512i next() {
     const unsigned width = *width_++;
+    // The `width` bytes become the last planes of the register; the planes before them are 0.
     const __m512i packed = _mm512_maskz_loadu_epi8(mask_of_first(width), at_);
     at_ += width;
     const __m512i from = _mm512_add_epi8(identity(), _mm512_set1_epi8(static_cast<char>(width)));

@@ -132,13 +132,13 @@ struct NeonRegisters {
     return {{four, four}};
   }
   static Ints add(const Ints& a, const Ints& b) {
-    return each_half([&](int h) { return vaddq_s32(a.val[h], b.val[h]); });
+    return each_register([&](int h) { return vaddq_s32(a.val[h], b.val[h]); });
   }
   static Ints subtract(const Ints& a, const Ints& b) {
-    return each_half([&](int h) { return vsubq_s32(a.val[h], b.val[h]); });
+    return each_register([&](int h) { return vsubq_s32(a.val[h], b.val[h]); });
   }
   static Ints bit_or(const Ints& a, const Ints& b) {
-    return each_half([&](int h) { return vorrq_s32(a.val[h], b.val[h]); });
+    return each_register([&](int h) { return vorrq_s32(a.val[h], b.val[h]); });
   }
   static bool all_below_16_bits(const Ints& q) {
     return vmaxvq_u32(vreinterpretq_u32_s32(vorrq_s32(q.val[0], q.val[1]))) >> 16 == 0;

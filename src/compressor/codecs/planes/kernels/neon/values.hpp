@@ -1,6 +1,6 @@
-// NEON: conversion between values of each type and integers. Halves are computed in float. Integers are
-// rounded to nearest even and saturate; NaN becomes 0, unlike on x86, so that callers look for NaN
-// themselves.
+// NEON: conversion between values of each type and integers. Halves, which are 16-bit floats, are computed in
+// float; an unnamed pointer parameter says which type a half has. Integers are rounded to nearest even and
+// saturate; NaN becomes 0, unlike on x86, so that callers look for NaN themselves.
 #pragma once
 
 #include "compressor/codecs/planes/kernels/kernels.hpp"
@@ -12,8 +12,9 @@ namespace {
 using EightInts = int32x4x2_t;
 using EightFloats = float32x4x2_t;
 
+// Returns the registers made by of(0) and of(1).
 template <class Of>
-EightInts each_half(Of of) {
+EightInts each_register(Of of) {
   return {{of(0), of(1)}};
 }
 
@@ -30,7 +31,7 @@ inline EightFloats load_floats(const bf16* x) {
 
 // Returns in the upper 16 bits of each lane the bfloat16 nearest to the float; the caller drops the lower 16
 // bits. The lower 16 bits of a NaN must be 0; the NaN then stays as it is. A NaN that is a sum of halves is
-// quiet and has such bits; products of integers are no NaN.
+// quiet and has 0 there; products of integers are no NaN.
 inline uint32x4_t rounded_upper(float32x4_t x) {
   const uint32x4_t bits = vreinterpretq_u32_f32(x);
   const uint32x4_t odd = vandq_u32(vshrq_n_u32(bits, 16), vdupq_n_u32(1));
@@ -79,7 +80,8 @@ void write_values(const EightInts& q, double step, double* to) {
   }
 }
 
-// Returns the sums of combine(); x is no NaN.
+// Returns y + x with NaN as combine() in values/reduction.hpp defines it: infinity - infinity gives
+// indefinite_nan, and a NaN in y stays. x is no NaN.
 inline float32x4_t sum_with_number(float32x4_t y, float32x4_t x) {
   const float32x4_t sum = vaddq_f32(y, x), nan = vdupq_n_f32(indefinite_nan<float>);
   const uint32x4_t of_infinities = vbicq_u32(vceqq_f32(y, y), vceqq_f32(sum, sum));
@@ -103,7 +105,7 @@ void write_values(const EightInts& q, float step, Half* to) {
 // half, so that the float of an integer rounds to the same half as the integer.
 template <class Half>
 void write_large(const EightInts& q, float step, Half* to) {
-  const EightInts jammed = each_half([&](int h) {
+  const EightInts jammed = each_register([&](int h) {
     const uint32x4_t v = vreinterpretq_u32_s32(q.val[h]), low = vdupq_n_u32(0xFF);
     const uint32x4_t rest = vandq_u32(vtstq_u32(v, low), vdupq_n_u32(0x80));
     const uint32x4_t big = vcgeq_u32(vreinterpretq_u32_s32(vabsq_s32(q.val[h])), vdupq_n_u32(1 << 24));
@@ -121,7 +123,7 @@ class NeonRounder {
 
   uint8x16_t operator()(const T* x) {
     const EightFloats values = load_floats(x);
-    const int32x4_t low = rounded(values.val[0]), high = rounded(values.val[1]);
+    const int32x4_t low = to_integers(values.val[0]), high = to_integers(values.val[1]);
     return vreinterpretq_u8_s16(vuzp1q_s16(vreinterpretq_s16_s32(low), vreinterpretq_s16_s32(high)));
   }
 
@@ -130,7 +132,7 @@ class NeonRounder {
   }
 
  private:
-  int32x4_t rounded(float32x4_t x) {
+  int32x4_t to_integers(float32x4_t x) {
     const float32x4_t scaled = vmulq_n_f32(x, inverse_);
     min_ = vminq_f32(min_, scaled);
     max_ = vmaxq_f32(max_, scaled);
@@ -147,14 +149,14 @@ class NeonRounder<double> {
   explicit NeonRounder(double inverse) : inverse_(inverse) {}
 
   uint8x16_t operator()(const double* x) {
-    const int32x4_t low = rounded(x), high = rounded(x + 4);
+    const int32x4_t low = to_integers(x), high = to_integers(x + 4);
     return vreinterpretq_u8_s16(vuzp1q_s16(vreinterpretq_s16_s32(low), vreinterpretq_s16_s32(high)));
   }
 
   bool small() const { return vminvq_f64(min_) >= -0x1p14 - 0.5 && vmaxvq_f64(max_) < 0x1p14 - 0.5; }
 
  private:
-  int32x4_t rounded(const double* x) {
+  int32x4_t to_integers(const double* x) {
     const int64x2_t low = two(x), high = two(x + 2);
     return vuzp1q_s32(vreinterpretq_s32_s64(low), vreinterpretq_s32_s64(high));
   }

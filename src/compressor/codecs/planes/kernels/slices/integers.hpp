@@ -137,7 +137,7 @@ struct Carry {
 // Computes integers from 8-bit differences by the predictor delta.
 template <class R, class Sink>
 void read_short_deltas(const BitSlices<R, 8>& s, std::size_t blocks, Carry& carry, Sink sink) {
-  const BlockWords<R> sums = words_of<true>(s);
+  const BlockWords<R> sums = words_of<as_sums>(s);
   const BlockStarts<R> starts = starts_of<R>(sums.last, carry.last_two[1]);
   each_block(sums.batch, blocks,
              [&](std::size_t block, const auto& words) { sink(block, R::plus(words, starts.block(block))); });
@@ -149,7 +149,7 @@ template <Predictor P, class R, unsigned C, class Sink>
 void read_differences(const BitSlices<R, C>& s, std::size_t blocks, Carry& carry, Sink sink) {
   constexpr std::size_t distance = predictor_distance(P);
   typename R::Ints before = R::splat_pair(carry.last_two[2 - distance], carry.last_two[1]);
-  each_block(words_of<false>(s).batch, blocks, [&](std::size_t block, const auto& words) {
+  each_block(words_of<as_differences>(s).batch, blocks, [&](std::size_t block, const auto& words) {
     const typename R::Ints q = R::template prefix_sums_over<distance>(R::widen(words));
     sink(block, R::add(q, before));
     before = R::add(before, R::template broadcast_last<distance>(q));
@@ -160,7 +160,7 @@ void read_differences(const BitSlices<R, C>& s, std::size_t blocks, Carry& carry
 template <Predictor P, class R, unsigned C, class Sink>
 void read_batch(const BitSlices<R, C>& s, std::size_t blocks, Carry& carry, Sink sink) {
   if constexpr (P == Predictor::none) {
-    each_block(words_of<false>(s).batch, blocks,
+    each_block(words_of<as_differences>(s).batch, blocks,
                [&](std::size_t block, const auto& words) { sink(block, R::widen(words)); });
   } else if constexpr (P == Predictor::delta && C == 8) {
     read_short_deltas(s, blocks, carry, sink);

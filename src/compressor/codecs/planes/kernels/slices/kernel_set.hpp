@@ -21,7 +21,7 @@ struct NoAddend {
   }
 };
 
-// Planes that are added to bit slices.
+// Planes that are added to bit slices of C bits a difference.
 template <class R, unsigned C>
 struct Addend {
   Rows<R, C> rows;
@@ -78,7 +78,7 @@ template <class R, unsigned C, Predictor P, class Sink>
   read_rows(in, batches_of<R>(groups), rows);
   Carry carry{{in.base, in.base}};
   for (std::size_t first = 0; first < groups * group_blocks; first += batch_size) {
-    const std::size_t rest = groups * group_blocks - first, blocks = rest < batch_size ? rest : batch_size;
+    const std::size_t left = groups * group_blocks - first, blocks = left < batch_size ? left : batch_size;
     const auto sink_of_batch = [&](std::size_t block, const auto& q) {
       sink((first + block) * block_values, q);
     };
@@ -86,6 +86,7 @@ template <class R, unsigned C, Predictor P, class Sink>
   }
 }
 
+// Writes the sum of n planes; the differences of the sum fit C bits.
 template <class R, unsigned C>
 void sum_in_class(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesOut& out) {
   const std::size_t batches = batches_of<R>(groups);

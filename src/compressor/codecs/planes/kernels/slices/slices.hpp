@@ -184,7 +184,10 @@ BitSlices<R, C> slices_of(const Batch<R>& d) {
   return s;
 }
 
-// Returns the differences or, with C = 8 and Sums, their sums from the start of each block, which fit 16
+// Template argument of words_of().
+constexpr bool as_sums = true, as_differences = false;
+
+// Returns the differences or, with C = 8 and as_sums, their sums from the start of each block, which fit 16
 // bits.
 template <bool Sums, class R, unsigned C>
 [[gnu::always_inline]] inline BlockWords<R> words_of(BitSlices<R, C> s) {
