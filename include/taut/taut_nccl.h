@@ -82,7 +82,7 @@ typedef struct TAUT_Nccl_stats {
 TAUT_NCCL_API int TAUT_Nccl_comm_get_stats(struct ncclComm* comm, TAUT_Nccl_stats* stats);
 
 /* Frees what Taut has for a communicator; to be called before ncclCommDestroy. Calls of this communicator
- * must be settled, and those with a residual done, here and when a policy is set. */
+ * must be settled. */
 TAUT_NCCL_API int TAUT_Nccl_comm_release(struct ncclComm* comm);
 
 /* ---- Collectives ---- */

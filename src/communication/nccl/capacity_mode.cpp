@@ -30,17 +30,6 @@ std::vector<int> all_ranks(int ranks) {
   return all;
 }
 
-// Returns true if NCCL serves a call with a residual though its policy may have frames of a fixed size.
-bool is_left_to_nccl(const Plan& plan) noexcept {
-  switch (plan.fallback) {
-    case Fallback::off:
-    case Fallback::small:
-    case Fallback::communicator: return true;
-    case Fallback::no_gain: return gpu::has_kernels(plan.candidates[0]);
-    default: return false;
-  }
-}
-
 // Returns true if the values that this rank owns in a data movement are already where its results go.
 bool is_own_in_place(const NcclCall& call, const CollectiveCall& described, int rank) noexcept {
   if (reduces(call.collective)) return false;
@@ -91,31 +80,6 @@ std::optional<CapacityMode::SlotCall> CapacityMode::plan_call(const NcclCall& ca
   return planned;
 }
 
-// Returns a sum with its residual; nothing if NCCL serves it, on all ranks. Throws Error, on all ranks, if no
-// frames of a fixed size serve it.
-std::optional<CapacityMode::SlotCall> CapacityMode::plan_with_residual(const NcclCall& call,
-                                                                       const CollectiveCall& described,
-                                                                       const Rules& rules) {
-  const Policy* const policy = match(rules, described);
-  if (policy == nullptr || policy->off) return {};
-  const Bound bound = policy->coding.bound;
-  if (!is_relative(bound)) {
-    Plan plan = make_plan(*policy, described, bound, state_of(*policy).candidates, {.on_devices = true});
-    if (is_left_to_nccl(plan)) return {};
-    plan.by_nodes = plan.by_nodes && described.equal_nodes();
-    if (plan.fallback == Fallback::none && gpu::has_kernels(plan.candidates[0])) {
-      SlotCall planned = new_call(call, described, *policy, plan);
-      planned.residual = {{call.residual, planned.in.count, residual_type(planned.in.type)}};
-      if (planned.codec->contract().fixed_size) return planned;
-    }
-  }
-  throw Error(
-      Status::invalid_policy,
-      std::string("residual needs frames of a fixed size for ") + info_of(described.data.in.type).name +
-          ": set the policy rate:8,codec=zfp (float32, float64; 7 or more) or block:8 (float32, float16, "
-          "bfloat16; 8, 6 or 4), without bits=exact and dims=");
-}
-
 CapacityMode::SlotCall CapacityMode::new_call(const NcclCall& call, const CollectiveCall& described,
                                               const Policy& policy, const Plan& plan) {
   const Coding coding = plan.candidates[0].with_bound(plan.bound);
@@ -144,16 +108,6 @@ CapacityMode::SlotCall CapacityMode::new_call(const NcclCall& call, const Collec
 
 PolicyState& CapacityMode::state_of(const Policy& policy) {
   return states_.try_emplace(&policy, policy, options().kernels).first->second;
-}
-
-template <class Work>
-auto CapacityMode::or_abort_node(const Work& work) {
-  try {
-    return work();
-  } catch (...) {
-    transport_.abort_node();
-    throw;
-  }
 }
 
 bool CapacityMode::serve(const NcclCall& call, const CollectiveCall& described, const Rules& rules,
@@ -252,43 +206,6 @@ void CapacityMode::enqueue(SlotCall& call, bool of_root) {
   ++calls_;
   Run(*this, call, {}, call.ratio).do_on_node(call.before);
   run(call, of_root ? std::vector{call.root} : all_ranks(static_cast<int>(call.peers.size())), call.ratio);
-}
-
-// Serves a sum with a residual, of which nothing is kept. Memory of the last call's stream is kept until its
-// work is done. Returns false if NCCL serves it.
-bool CapacityMode::serve_with_residual(const NcclCall& call, const CollectiveCall& described,
-                                       const Rules& rules, const Nodes& nodes) {
-  std::optional<SlotCall> planned = plan_with_residual(call, described, rules);
-  if (!planned) return run_plain(nccl_, call, transport_.size()), false;
-  find_device(*planned);
-  if (devices_.holding(planned->in.data, call.residual) != planned->device)
-    throw Error(Status::invalid_argument, "residual is on another GPU than sendbuff and recvbuff");
-  or_abort_node([&] {
-    planned->results = residual_results();
-    place(*planned, nodes);
-    if (residual_device_ != nullptr && residual_device_ != planned->device)
-      gpu::free_after(services_, residual_device_->stream(), residual_device_);
-    residual_device_ = planned->device;
-    enqueue(*planned, false);
-  });
-  return true;
-}
-
-// Returns the results of all decoders of calls with a residual. Throws Error if one has failed so far.
-TAUT_Cuda_result* CapacityMode::residual_results() {
-  const std::size_t n = 2 * static_cast<std::size_t>(transport_.size());
-  const bool first = residual_results_.data() == nullptr;
-  std::byte* const memory = residual_results_.reserve(n * sizeof(TAUT_Cuda_result));
-  auto* const results = reinterpret_cast<TAUT_Cuda_result*>(memory);
-  if (first) std::uninitialized_fill_n(results, n, TAUT_Cuda_result{});
-  for (const TAUT_Cuda_result& result : std::span(results, n))
-    if (const std::uint32_t status = __atomic_load_n(&result.status, __ATOMIC_RELAXED); status != 0) {
-      std::fill_n(results, n, TAUT_Cuda_result{});
-      throw Error(static_cast<Status>(status),
-                  "a frame of an earlier call with a residual could not be decoded: pass the same count and "
-                  "datatype on all ranks, and set the residuals to 0");
-    }
-  return results;
 }
 
 // Gives a call a result for each block and operand. Those that no decoder writes count as success: this rank

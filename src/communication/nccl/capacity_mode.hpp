@@ -37,11 +37,7 @@ class CapacityMode {
  public:
   CapacityMode(const Library& nccl, const gpu::DeviceServices& services, NcclTransport& transport,
                ncclComm* comm) noexcept
-      : nccl_(nccl),
-        services_(services),
-        transport_(transport),
-        comm_(comm),
-        residual_results_(services, gpu::MemoryKind::pinned) {}
+      : nccl_(nccl), services_(services), transport_(transport), comm_(comm) {}
   CapacityMode(const CapacityMode&) = delete;
   // Prints a warning if results are missing that nobody has asked for.
   ~CapacityMode();
@@ -137,7 +133,14 @@ class CapacityMode {
   void exchange_frames(Run& run, const SlotCall& call);
   // Returns work(). If it throws, kernels on the node's values do not wait for other ranks.
   template <class Work>
-  auto or_abort_node(const Work& work);
+  auto or_abort_node(const Work& work) {
+    try {
+      return work();
+    } catch (...) {
+      transport_.abort_node();
+      throw;
+    }
+  }
   std::vector<char> failed_somewhere(SlotTimes& times);
   Settled settle_all(void* stream, const SlotTimes& times);
   Settled settle_now(void* stream, const SlotTimes& times);
@@ -152,8 +155,7 @@ class CapacityMode {
   std::map<const Policy*, PolicyState> states_;
   std::map<std::pair<const Policy*, std::uint32_t>, SlotTrial> trials_;  // by policy and kind of call
   std::vector<SlotCall> unsettled_;                                      // since the last settle()
-  std::shared_ptr<gpu::Device> residual_device_;                         // of the last call with a residual
-  gpu::MemoryBlock residual_results_;  // of the decoders of all calls with a residual
+  std::shared_ptr<gpu::MemoryBlock> residual_results_;  // of the decoders of all calls with a residual
 };
 
 }  // namespace taut::nccl

@@ -168,7 +168,7 @@ void expect_convergence(const Way& way, double left_out) {
   SCOPED_TRACE(testing::Message() << way.policy << " of " << name_of(dtype_of<T>) << " on " << way.P
                                   << (way.scatter ? " scattered" : "") << (way.mean ? " mean" : "")
                                   << (way.in_place ? " in place" : ""));
-  constexpr int calls = 60;
+  constexpr int calls = 30;
   const double allowed = left_out * (way.mean ? 1 : way.P) / calls;
   Series<T> kept(way, gradient), dropped(way, gradient);
   kept.run(calls);

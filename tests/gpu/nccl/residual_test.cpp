@@ -10,13 +10,12 @@ namespace residual_test {
 
 TEST(NcclResidual, MeansOverTheCallsConverge) {
   for (const int P : {2, 3, 4})
-    for (const bool mean : {false, true})
-      for (const bool in_place : {false, true}) {
-        const Way way{.policy = "block:4", .P = P, .mean = mean, .in_place = in_place};
-        expect_convergence<float>(way, 0.3);
-        expect_convergence<f16>(way, 0.3);
-        expect_convergence<bf16>(way, 0.3);
-      }
+    for (const bool mean : {false, true}) {
+      const Way way{.policy = "block:4", .P = P, .mean = mean, .in_place = mean == (P == 3)};
+      expect_convergence<float>(way, 0.2);
+      expect_convergence<f16>(way, 0.2);
+      expect_convergence<bf16>(way, 0.2);
+    }
 }
 
 TEST(NcclResidual, ScatteredSumsConverge) {
@@ -87,12 +86,16 @@ TEST(NcclResidual, SpecialValuesPass) {
 TEST(NcclResidual, TheHostWaitsForNothing) {
   Series<float> series({.P = 2, .count = 9000}, gradient);
   series.run(1);
-  const unsigned long waits = stand_in_waits(), to_host = stand_in_copied(stand_in_to_host);
+  const unsigned long waits = stand_in_waits(), to_host = stand_in_copied(stand_in_to_host),
+                      launches = stand_in_launches();
   for (int turn = 0; turn < 3; ++turn)
     for (int r = 0; r < 2; ++r) EXPECT_EQ(series.call(series.ranks()[r]), 0);
   EXPECT_EQ(stand_in_waits(), waits);
   EXPECT_EQ(stand_in_copied(stand_in_to_host), to_host);
   stand_in_finish();
+  // Before encoding a sum with the residual, behind it a decoder and a difference; both on either side of
+  // what capacity mode launches without a residual: two encoders, two decoders and a sum of all ranks.
+  EXPECT_EQ(stand_in_launches() - launches, 3u * 2 * 9);
   series.expect_equal_bits();
   EXPECT_EQ(stats_of(series.ranks()[0]).capacity_calls, 4u);
 }
@@ -115,6 +118,19 @@ TEST(NcclResidual, StreamsMayChange) {
     EXPECT_EQ(series.residual(r), wanted.residual(r));
     EXPECT_EQ(other.residual(r), wanted.residual(r));
   }
+}
+
+// A rank releases what Taut has for its communicator while its call waits for the other rank.
+TEST(NcclResidual, CallsInFlightOutliveTheirState) {
+  const Way way{.P = 2, .count = 9000};
+  Series<float> series(way, gradient), wanted(way, gradient);
+  wanted.run(1);
+  EXPECT_EQ(series.call(series.ranks()[0]), 0);
+  EXPECT_EQ(TAUT_Nccl_comm_release(series.ranks()[0].comm), 0);
+  EXPECT_EQ(series.call(series.ranks()[1]), 0);
+  stand_in_finish();
+  EXPECT_EQ(series.results(0), wanted.results(0));
+  EXPECT_EQ(series.residual(0), wanted.residual(0));
 }
 
 // Calls that the policy leaves to NCCL are exact, and leave residuals as they are.
