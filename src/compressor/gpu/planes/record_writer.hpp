@@ -144,10 +144,9 @@ TAUT_DEVICE void write_table(const Group& block_group, PlanesShared& shared, con
 }
 
 // Writes head, planes, widths and their padding to `record`, which is complete after the next barrier.
-template <class Group, class Block, class Int>
-TAUT_DEVICE void write_planes(Group& block_group, PlanesShared& shared, const PlanesPlan& plan,
-                              std::uint8_t flags, Int base, std::uint32_t blocks, const Block& block,
-                              std::uint32_t* record) {
+template <class Group, class Shared, class Plan, class Block, class Int>
+TAUT_DEVICE void write_planes(Group& block_group, Shared& shared, const Plan& plan, std::uint8_t flags,
+                              Int base, std::uint32_t blocks, const Block& block, std::uint32_t* record) {
   if (block_group.thread() == 0) write_head(plan, flags, base, record);
   if (plan.plane_bytes == 0) return;
   // The table is first: the registers of its part of the plan are free afterwards.
