@@ -19,6 +19,8 @@ ELSEWHERE = {
     "TAUT_Encode_batch_enqueue": ("fuzz/parse_policy.cpp", "parse_coding"),
     "TAUT_Encode_with_references": ("fuzz/parse_policy.cpp", "parse_coding"),
     "TAUT_Encode_enqueue": ("fuzz/parse_policy.cpp", "parse_coding"),
+    "TAUT_Encode_with_references_enqueue": ("fuzz/parse_policy.cpp", "parse_coding"),
+    "TAUT_Decode_with_references_enqueue": ("tests/gpu/kernels/referenced_test.cpp", "GpuReferencedDamage"),
     "TAUT_Decode_enqueue": ("tests/gpu/kernels/damage_test.cpp", "TEST"),
     "TAUT_Decode_add_enqueue": ("tests/gpu/kernels/lossless_damage_test.cpp", "TEST"),
     "TAUT_Decode_batch_enqueue": ("tests/gpu/kernels/batch_test.cpp", "ReportsTheItemThatFails"),

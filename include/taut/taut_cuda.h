@@ -57,6 +57,12 @@ typedef struct TAUT_Cuda_item {
   TAUT_Cuda_result* result;
 } TAUT_Cuda_item;
 
+/* Values from which those of a frame are predicted, and a number that identifies them. */
+typedef struct TAUT_Cuda_reference {
+  const void* values; /* as many as the frame has, of the same type */
+  uint64_t state;     /* the sender's and the receiver's for the same values, and no others */
+} TAUT_Cuda_reference;
+
 /* In all calls `stream` is a cudaStream_t, `type` a TAUT_Type, and `coding` a text as TAUT_Encode reads it:
  * "abs:1e-3", "lossless", "abs:1e-3,codec=planes,predictor=delta+192", "rate:8,dims=100x500x500". It differs
  * in these points, because nothing is read back:
@@ -105,6 +111,26 @@ TAUT_CUDA_API int TAUT_Decode_enqueue(const void* frame, size_t bytes, void* val
 TAUT_CUDA_API int TAUT_Decode_add_enqueue(const void* frame, size_t bytes, void* values, size_t count,
                                           int type, const char* coding, TAUT_Cuda_result* result,
                                           void* stream);
+
+/* Encode and decode a frame that may refer to one or two arrays that both sides have, the newest first, as
+ * TAUT_Encode_with_references and TAUT_Decode_with_references do. Under codec=planes without lags the frame
+ * refers to all of them, or to none where values ask for that; without predictor=, one that refers has
+ * `none`. Other frames refer to none. The arrays do not overlap what the call writes; `references` is read
+ * during the call. The frame holds the states: a decoder that has others reports TAUT_ERR_FRAME, and writes
+ * no value. No call in a stream computes states, and a graph repeats those of its capture. The number of a
+ * message will do, except where the other side is TAUT_Encode_with_references or its decoder: there, the
+ * format says how a state follows from the values (src/compressor/codecs/planes/spec.md, "State numbers").
+ * Frames with both lags and references, or with a reference for each addend, need the host. */
+TAUT_CUDA_API int TAUT_Encode_with_references_enqueue(const void* values, size_t count, int type,
+                                                      const char* coding,
+                                                      const TAUT_Cuda_reference* references,
+                                                      int reference_count, void* frame, size_t capacity,
+                                                      TAUT_Cuda_result* result, void* stream);
+TAUT_CUDA_API int TAUT_Decode_with_references_enqueue(const void* frame, size_t bytes,
+                                                      const TAUT_Cuda_reference* references,
+                                                      int reference_count, void* values, size_t count,
+                                                      int type, const char* coding, TAUT_Cuda_result* result,
+                                                      void* stream);
 
 /* The same for n items, no memory of which overlaps another's, each with the outcome of a call on it alone.
  * `item_bytes` is sizeof(TAUT_Cuda_item). Frames of planes without lags, of exponents and of blocks take as

@@ -1,4 +1,4 @@
-// Compares the kernels for planes frames with lags with the CPU, and times them.
+// Compares the kernels for planes frames with lags, and with references, with the CPU, and times those with lags.
 #include "check.hpp"
 
 namespace {
@@ -44,10 +44,40 @@ int compare(Pattern pattern, std::size_t n, const char* prediction, cudaStream_t
   return wrong;
 }
 
+// Encodes and decodes one pattern that refers to two others. Returns the number of differences from the CPU.
+template <class T>
+int compare_referenced(Pattern pattern, std::size_t n, cudaStream_t stream) {
+  const int type = static_cast<int>(dtype_of<T>);
+  const auto codec = cpu_codec("delta");
+  std::vector<T> x = make<T>(pattern, n, 1), newest = x, before = make<T>(pattern, n, 2), decoded(n);
+  std::rotate(newest.begin(), newest.begin() + static_cast<std::ptrdiff_t>(n / 2), newest.end());
+  const Reference both[] = {{5, {{newest.data(), n, dtype_of<T>}}}, {6, {{before.data(), n, dtype_of<T>}}}};
+  std::vector<std::byte> frame(codec->max_bytes(dtype_of<T>, n, 1));
+  frame.resize(codec->encode({{x.data(), n, dtype_of<T>}}, both, frame).bytes);
+  codec->decode(frame, both, {{decoded.data(), n, dtype_of<T>}});
+
+  const Device values(x.data(), n * sizeof(T)), one(newest.data(), n * sizeof(T)), two(before.data(), n * sizeof(T));
+  const Device to(n * sizeof(T)), out(codec->max_bytes(dtype_of<T>, n, 1));
+  const TAUT_Cuda_reference references[] = {{one.at(), 5}, {two.at(), 6}};
+  const std::string text = text_of(coding_of("delta"));
+  Result r;
+  int wrong = 0;
+  const auto same = [&](int status, const Device& device, const void* bytes, std::size_t size) {
+    check(cudaStreamSynchronize(stream));
+    wrong += status != 0 || r.at->status != 0 || !device.holds(bytes, size);
+  };
+  same(TAUT_Encode_with_references_enqueue(values.at(), n, type, text.c_str(), references, 2, out.at(), out.bytes(), r.at, stream),
+       out, frame.data(), frame.size());
+  same(TAUT_Decode_with_references_enqueue(out.at(), frame.size(), references, 2, to.at(), n, type, text.c_str(), r.at, stream),
+       to, decoded.data(), n * sizeof(T));
+  return wrong;
+}
+
 template <class T>
 bool matrix(const char* name, const std::vector<std::size_t>& sizes, cudaStream_t stream) {
-  int cases = 0, wrong = 0;
+  int cases = 0, wrong = 0, referenced = 0;
   for (const Pattern pattern : all_patterns) {
+    for (const std::size_t n : sizes) referenced += compare_referenced<T>(pattern, n, stream);
     for (const char* const prediction : predictions) {
       for (const std::size_t n : sizes) {
         const int found = compare<T>(pattern, n, prediction, stream);
@@ -60,7 +90,9 @@ bool matrix(const char* name, const std::vector<std::size_t>& sizes, cudaStream_
   }
   std::printf("{\"check\": \"lags\", \"type\": \"%s\", \"cases\": %d, \"differences\": %d, \"ok\": %s}\n", name, cases, wrong,
               wrong == 0 ? "true" : "false");
-  return wrong == 0;
+  std::printf("{\"check\": \"references\", \"type\": \"%s\", \"cases\": %zu, \"differences\": %d, \"ok\": %s}\n", name,
+              std::size(all_patterns) * sizes.size(), referenced, referenced == 0 ? "true" : "false");
+  return wrong + referenced == 0;
 }
 
 void bench_size(std::size_t n, const char* prediction, cudaStream_t stream) {

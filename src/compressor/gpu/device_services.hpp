@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "compressor/frame/codec.hpp"
@@ -37,6 +38,9 @@ struct PolledResult {
 // max_bytes; decoding: readable bytes.
 using DeviceFrameItem = TAUT_Cuda_item;
 
+// Arrays that a frame may refer to, the newest first; at most max_references.
+using DeviceReferences = std::span<const TAUT_Cuda_reference>;
+
 // Kernels of a codec (gpu/<codec>/codec.cu). The functions return 0 or a status of taut_cuda.h, and only
 // enqueue work on the stream. Their coding names the codec, and a bound that does not depend on the values.
 struct DeviceCodec {
@@ -54,6 +58,11 @@ struct DeviceCodec {
   // Decodes frames that the coding, or CodecOnDevices::decoding, describes. `add`: to the values.
   int (*decode)(const Coding& coding, const DeviceFrameItem* items, int n, int type, bool add,
                 void* stream) noexcept;
+  // Encode and decode a frame that may have references. Null: such frames are coded without.
+  int (*encode_with_references)(const Coding& coding, const DeviceFrameItem& item,
+                                DeviceReferences references, int type, void* stream) noexcept = nullptr;
+  int (*decode_with_references)(const Coding& coding, const DeviceFrameItem& item,
+                                DeviceReferences references, int type, void* stream) noexcept = nullptr;
   // values <- values + frame, where the values are float32 and `type` that of the frame. Null: not served.
   int (*add_to_floats)(const DeviceFrameItem* items, int n, int type, void* stream) noexcept = nullptr;
   // Adds n frames. Null: frames are not added.

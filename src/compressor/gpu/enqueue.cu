@@ -3,6 +3,7 @@
 #include <string>
 
 #include "compressor/frame/candidates.hpp"
+#include "compressor/frame/references.hpp"
 #include "compressor/gpu/cuda_call.hpp"
 #include "compressor/gpu/cuda_services.hpp"
 #include "compressor/values/value_range.hpp"
@@ -84,6 +85,17 @@ int decode_batch(const TAUT_Cuda_item* items, size_t item_bytes, int n, int type
   return decode(items, n, type, text, add, stream);
 }
 
+// Runs action(coding, kernels, references) as with_coding() does.
+template <class Action>
+int with_references(const TAUT_Cuda_reference* references, int n, const char* text, int type,
+                    Action action) noexcept {
+  const bool usable = n >= 0 && n <= static_cast<int>(max_references) && (references != nullptr || n == 0);
+  if (!usable) return static_cast<int>(Status::invalid_argument);
+  return with_coding(text, type, [&](const Coding& coding, const DeviceCodec& kernels) {
+    return action(coding, kernels, DeviceReferences{references, static_cast<std::size_t>(n)});
+  });
+}
+
 // Reserves scratch memory for every codec that has kernels for values of the type.
 int reserve_all(size_t count, int type, void* stream) noexcept {
   for (const DeviceCodec* codec : all_codecs) {
@@ -150,6 +162,30 @@ int TAUT_Decode_enqueue(const void* frame, size_t bytes, void* values, size_t co
                         const char* coding, TAUT_Cuda_result* result, void* stream) {
   const DeviceFrameItem item = item_of(values, count, frame, bytes, result);
   return decode(&item, 1, type, coding, false, stream);
+}
+
+int TAUT_Encode_with_references_enqueue(const void* values, size_t count, int type, const char* coding,
+                                        const TAUT_Cuda_reference* references, int reference_count,
+                                        void* frame, size_t capacity, TAUT_Cuda_result* result,
+                                        void* stream) {
+  const auto encode = [&](const Coding& read, const DeviceCodec& kernels, DeviceReferences given) {
+    const DeviceFrameItem item = item_of(values, count, frame, capacity, result);
+    if (kernels.encode_with_references == nullptr) return kernels.encode(read, &item, 1, type, false, stream);
+    return kernels.encode_with_references(read, item, given, type, stream);
+  };
+  return with_references(references, reference_count, coding, type, encode);
+}
+
+int TAUT_Decode_with_references_enqueue(const void* frame, size_t bytes,
+                                        const TAUT_Cuda_reference* references, int reference_count,
+                                        void* values, size_t count, int type, const char* coding,
+                                        TAUT_Cuda_result* result, void* stream) {
+  const auto decode = [&](const Coding& read, const DeviceCodec& kernels, DeviceReferences given) {
+    const DeviceFrameItem item = item_of(values, count, frame, bytes, result);
+    if (kernels.decode_with_references == nullptr) return kernels.decode(read, &item, 1, type, false, stream);
+    return kernels.decode_with_references(read, item, given, type, stream);
+  };
+  return with_references(references, reference_count, coding, type, decode);
 }
 
 int TAUT_Decode_add_enqueue(const void* frame, size_t bytes, void* values, size_t count, int type,

@@ -2,7 +2,6 @@
 #include "gpu/kernels/gpu_codec.hpp"
 
 #include "compressor/base/float_environment.hpp"
-#include "compressor/gpu/planes/lagged_calls.hpp"
 
 namespace taut {
 
@@ -41,6 +40,26 @@ std::uint32_t GpuCodec<T>::decode_lagged(const std::vector<std::byte>& frame, st
   const Room room = room_of(frame), integers(planes::cuda::IntegersMemory::bytes(x.size()));
   planes::cuda::decode_lagged<T>(launcher_, planes::cuda::source_of(room.data(), room.size()), dtype_of<T>,
                                  x.data(), x.size(), add, {integers.data(), x.size()}, place());
+  return result_.status;
+}
+
+template <class T>
+std::vector<std::byte> GpuCodec<T>::encode_referenced(const std::vector<T>& x, References references) {
+  if (references.empty() || x.empty() || z_.step == 0) return encode(x);
+  use(x.size());
+  const Room room(planes::max_frame_bytes(sizeof(T), x.size(), 1));
+  planes::cuda::encode_referenced<T>(launcher_, call(x), z_.predictor, call(references),
+                                     {room.data(), room.size()}, place());
+  return {room.data(), room.data() + result_.bytes};
+}
+
+template <class T>
+std::uint32_t GpuCodec<T>::decode_referenced(const std::vector<std::byte>& frame, std::vector<T>& x,
+                                             References references, bool add) {
+  use(x.size());
+  const Room room = room_of(frame);
+  planes::cuda::decode_referenced<T>(launcher_, planes::cuda::source_of(room.data(), room.size()),
+                                     dtype_of<T>, x.data(), x.size(), add, call(references), place());
   return result_.status;
 }
 
@@ -115,6 +134,14 @@ Room GpuCodec<T>::room_of(const std::vector<std::byte>& frame) {
 template <class T>
 planes::cuda::EncodeCall<T> GpuCodec<T>::call(const std::vector<T>& x) const {
   return {x.data(), x.size(), z_, header(x.size())};
+}
+
+template <class T>
+planes::cuda::CallReferences<T> GpuCodec<T>::call(References references) {
+  const auto array = [&](std::size_t k) {
+    return k < references.size() ? static_cast<const T*>(references[k].values.data) : nullptr;
+  };
+  return {{array(0), array(1)}, states_of(references)};
 }
 
 template <class T>

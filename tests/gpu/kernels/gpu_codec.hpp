@@ -3,6 +3,7 @@
 
 #include "compressor/codecs/planes/typed_codec.hpp"
 #include "compressor/gpu/planes/lagged_calls.hpp"
+#include "compressor/gpu/planes/referenced_calls.hpp"
 #include "gpu/kernels/shim_launcher.hpp"
 
 namespace taut {
@@ -22,6 +23,12 @@ class GpuCodec {
   std::uint32_t decode(const std::vector<std::byte>& frame, std::vector<T>& x, bool add = false);
 
   std::uint32_t decode_lagged(const std::vector<std::byte>& frame, std::vector<T>& x, bool add = false);
+
+  // `references`: at most two arrays as long as x, the newest first. The predictor is that of the codec.
+  std::vector<std::byte> encode_referenced(const std::vector<T>& x, References references);
+
+  std::uint32_t decode_referenced(const std::vector<std::byte>& frame, std::vector<T>& x,
+                                  References references, bool add = false);
 
   std::vector<std::byte> sum(const std::vector<std::vector<std::byte>>& frames, std::size_t n,
                              std::size_t capacity);
@@ -48,6 +55,7 @@ class GpuCodec {
   static Room room_of(const std::vector<std::byte>& frame);
   planes::cuda::EncodeCall<T> call(const std::vector<T>& x) const;
   FrameHeader header(std::size_t n) const;
+  static planes::cuda::CallReferences<T> call(References references);
   std::vector<std::byte> taken(const Room& room) const {
     if (result_.status != 0) return {};
     return {room.data(), room.data() + result_.bytes};

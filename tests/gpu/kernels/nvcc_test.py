@@ -38,7 +38,7 @@ KEPT = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "taut/
 # threads, and one block where few chunks come.
 REGISTERS = {"planes.DecodeEndKernel": 120}
 REGISTERS |= {"planes.EncodeKernel": 32, "planes.DecodeKernel": 32, "planes.SumKernel": 48}
-REGISTERS |= {"planes.LaggedEndKernel": 124, "planes.LaggedValuesKernel": 52}
+REGISTERS |= {"planes.LaggedEndKernel": 124, "planes.LaggedValuesKernel": 52, "planes.ReferencedDecodeEndKernel": 120}
 REGISTERS |= {"planes.ColumnTotalsKernel": 40, "planes.ColumnCarriesKernel": 40, "planes.ColumnSumsKernel": 40}
 USUAL_REGISTERS = 64
 # mpc has 256 threads a block: five blocks reside on a multiprocessor, four for words of 8 bytes.
@@ -101,6 +101,7 @@ SPILLS |= {
 # Bytes of local memory for arrays of rare ways, whose loops are rolled so that registers suffice. Nothing is spilt.
 ARRAYS = {"planes.EncodeKernel": 128, "planes.EncodeAgainKernel": 128, "planes.SumKernel": 560}
 ARRAYS |= {"planes.IntegersKernel": 128, "planes.LaggedRecordsKernel": 128, "planes.DecodeEndKernel": 128, "planes.LaggedEndKernel": 128}
+ARRAYS |= {"planes.ReferencedEncodeKernel": 80, "planes.ReferencedEndKernel": 128, "planes.ReferencedDecodeEndKernel": 64}
 ARRAYS |= {"mpc.EncodeKernel": 128, "mpc.GridEncodeKernel": 232, "mpc.SampleGridKernel": 224, "mpc.DecodeKernel": 64}
 # Kernels without accesses of 16 bytes: a block has 8 bytes.
 NARROW = [("mpc.EncodeKernel", "u8")]
@@ -109,6 +110,7 @@ NARROW = [("mpc.EncodeKernel", "u8")]
 ORDERING = ("MEMBAR", "ERRBAR", "CGAERRBAR", "CCTL", "FENCE")
 PREFETCH = "CCTL.E.PF2"  # orders nothing
 ENDING = ("planes.EncodeKernel", "planes.EncodeKernel.exact", "planes.EncodeAgainKernel", "planes.EncodeAgainKernel.exact", "planes.DecodeEndKernel", "planes.SumEndKernel", "planes.LaggedEndKernel")
+ENDING += ("planes.ReferencedEndKernel", "planes.ReferencedEndKernel.exact", "planes.ReferencedDecodeEndKernel")
 ENDING += ("fast_place", "mpc.FinishKernel", "exponents.FinishKernel", "blocks.EncodeKernel", "blocks.DecodeKernel", "blocks.DecodeKernel.add", "zfp.RepairKernel", "zfp.DecodeKernel", "values.RangeTotalKernel")
 # Instructions for 1024 values of usual chunks, whose records have up to 1024 words. Change a number only on
 # purpose.
@@ -268,6 +270,7 @@ def faults_of_code(arch, code):
     wide |= {"mpc.EncodeKernel": "LDG.E.128", "mpc.DecodeKernel": "STG.E.128", "mpc.DecodeKernel.add": "STG.E.128"}
     wide |= {"exponents.EncodeKernel": "LDG.E.128", "exponents.DecodeKernel": "STG.E.128", "exponents.DecodeKernel.add": "STG.E.128", "exponents.DecodeKernel.add_float": "STG.E.128"}
     wide |= {"planes.EncodeKernel.exact": "LDG.E.128", "planes.IntegersKernel.exact": "STG.E.128"}
+    wide |= {"planes.ReferencedEncodeKernel": "LDG.E.128", "planes.ReferencedEncodeKernel.exact": "LDG.E.128", "planes.ReferencedDecodeKernel": "STG.E.128"}
     wide |= {"values.CombineKernel": "STG.E.128", "values.DivideKernel": "STG.E.128", "values.RangeKernel": "LDG.E.128"}
     wide |= {"values.SumWithResidualKernel": "STG.E.128", "values.SubtractFromResidualKernel": "STG.E.128"}
     wide |= {"zfp.EncodeKernel": "LDG.E.128", "zfp.DecodeKernel": "STG.E.128"}

@@ -57,6 +57,18 @@ class CudaCalls {
     add("decode with a lag", [=, this](cudaStream_t s) {
       return TAUT_Decode_enqueue(lagged, room, out_.data(), n, f32, with_lag, result(), s);
     });
+    add("encode with references", [this](cudaStream_t s) {
+      const TAUT_Cuda_reference both[] = {{y(), 1}, {x(), 2}};
+      return TAUT_Encode_with_references_enqueue(x(), n, f32, coding, both, 2, out_.data(), room, result(),
+                                                 s);
+    });
+    const void* const referenced = add_frame();
+    EXPECT_EQ(calls_.back().expected[46], std::byte{2});
+    add("decode with references", [=, this](cudaStream_t s) {
+      const TAUT_Cuda_reference both[] = {{y(), 1}, {x(), 2}};
+      return TAUT_Decode_with_references_enqueue(referenced, room, both, 2, out_.data(), n, f32, coding,
+                                                 result(), s);
+    });
     add("encode lossless", [this](cudaStream_t s) {
       return TAUT_Encode_enqueue(x(), n, f32, "lossless", out_.data(), room, result(), s);
     });
@@ -102,6 +114,7 @@ class CudaCalls {
   static constexpr std::size_t room = 8 * n;
 
   const float* x() const { return values_.data(); }
+  const float* y() const { return earlier_.data(); }
   TAUT_Cuda_result* result() const { return result_.data(); }
 
   void add(const char* name, std::function<int(cudaStream_t)> launch) {
@@ -155,6 +168,7 @@ class CudaCalls {
   }
 
   OnGpu<float> values_{make<float>(Pattern::mixed, n, 1)};
+  OnGpu<float> earlier_{make<float>(Pattern::mixed, n, 2)};
   OnGpu<std::byte> out_{std::vector<std::byte>(room)};
   OnGpu<TAUT_Cuda_result> result_{std::vector<TAUT_Cuda_result>(2)};
   std::vector<std::unique_ptr<OnGpu<std::byte>>> frames_;

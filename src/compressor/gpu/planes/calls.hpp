@@ -32,14 +32,14 @@ struct CallMemory {
   ChunkState* chunk_states() const { return reinterpret_cast<ChunkState*>(scratch + 1); }
 };
 
-// Returns the sink of a frame: the index follows the header and the lags.
+// Returns the sink of a frame. `words_before`: words of lags or state numbers before the index.
 inline Sink sink_of(const FrameMemory& room, std::uint64_t count, const CallMemory& memory,
-                    unsigned lags = 0) {
+                    unsigned words_before = 0) {
   const auto chunks = static_cast<std::uint32_t>(chunks_of(count));
   auto* const words = reinterpret_cast<std::uint32_t*>(room.data);
-  const std::size_t before = header_words + lags + chunks + 1, all = room.bytes / 4;
+  const std::size_t before = header_words + words_before + chunks + 1, all = room.bytes / 4;
   return {
-      .index = words + header_words + lags,
+      .index = words + header_words + words_before,
       .records = words + before,
       .capacity = static_cast<std::uint32_t>(std::min<std::size_t>(all - std::min(all, before), UINT32_MAX)),
       .slot_words = 0,
@@ -156,9 +156,9 @@ void end_call(Launcher& launcher, const Exact& exact, std::uint32_t blocks, Fram
   launcher.template launch<Kernel>(blocks, {exact, seal});
 }
 
-template <class T>
-DecodeJob<T> decode_job(const Source& source, T* values, const ExpectedFrame& expected, bool add,
-                        const CallMemory& memory) {
+template <class T, class Expected>
+DecodeJob<T, Expected> decode_job(const Source& source, T* values, const Expected& expected, bool add,
+                                  const CallMemory& memory) {
   const auto chunks = static_cast<std::uint32_t>(chunks_of(expected.values));
   return {.source = source,
           .values = values,
@@ -175,7 +175,8 @@ DecodeJob<T> decode_job(const Source& source, T* values, const ExpectedFrame& ex
 template <class T, class Launcher>
 void decode(Launcher& launcher, const Source& source, DType type, T* values, std::uint64_t count, bool add,
             const CallMemory& memory) {
-  const DecodeJob<T> job = decode_job(source, values, {count, type, LagsUse::refused}, add, memory);
+  const ExpectedFrame expected{count, type, LagsUse::refused};
+  const DecodeJob<T> job = decode_job(source, values, expected, add, memory);
   launcher.template launch<DecodeKernel<T>>(opening_blocks(job.chunks), job);
   end_call<DecodeEndKernel<T>>(launcher, job, job.blocks, seal_of(count, memory));
 }

@@ -1,6 +1,7 @@
 // The planes codec on GPUs, as a DeviceCodec: checks arguments and launches kernels on the stream. The kernels
 // have the logic of the codec.
 #include <cmath>
+#include <optional>
 
 #include "compressor/codecs/planes/prediction.hpp"
 #include "compressor/codecs/planes/typed_codec.hpp"
@@ -8,6 +9,7 @@
 #include "compressor/gpu/cuda_services.hpp"
 #include "compressor/gpu/planes/calls.hpp"
 #include "compressor/gpu/planes/lagged_calls.hpp"
+#include "compressor/gpu/planes/referenced_calls.hpp"
 #include "compressor/gpu/simt/batch.hpp"
 
 namespace taut::gpu {
@@ -154,6 +156,54 @@ int decode_one(const Call<T>& call, const Coding& coding, const DeviceFrameItem&
   return 0;
 }
 
+// ---- Frames with references
+
+// Returns nothing if kernels cannot access the arrays.
+template <class T>
+std::optional<planes::cuda::CallReferences<T>> references_of(const Call<T>& call, DeviceReferences given) {
+  planes::cuda::CallReferences<T> all{};
+  for (const TAUT_Cuda_reference& reference : given) {
+    if (!call.has_values(reference.values)) return {};
+    (all.states.n == 0 ? all.arrays.newest : all.arrays.before) = static_cast<const T*>(reference.values);
+    all.states.number[all.states.n++] = reference.state;
+  }
+  return all;
+}
+
+int encode_with_references(const Coding& coding, const DeviceFrameItem& item, DeviceReferences given, int type,
+                           void* stream) noexcept {
+  return on_numbers(type, item.count, [&]<class T>() {
+    const Call<T> call(type, item.count, item.result, stream);
+    const auto references = references_of(call, given);
+    if (!references) return static_cast<int>(Status::invalid_argument);
+    const bool plain = given.empty() || coding.predictor.lags.any() || call.count == 0;
+    const std::size_t most = planes::max_frame_bytes(sizeof(T), call.count, 1);
+    if (plain || !call.can_use(item.frame, item.values) || !usable(coding) || item.bytes < most)
+      return encode_one(call, coding, item);
+    const planes::Predictor own = prediction_for(call, coding).inner;
+    const auto values = encoding(call, item.values, coding, own);
+    if (values.z.step == 0) return encode_one(call, coding, item);
+    StreamLauncher launcher = call.launcher;
+    planes::cuda::encode_referenced(launcher, values, coding.predictor.automatic() ? planes::Predictor::none : own,
+                                    *references, FrameMemory{static_cast<std::byte*>(item.frame), most}, call.memory());
+    return 0;
+  });
+}
+
+int decode_with_references(const Coding& coding, const DeviceFrameItem& item, DeviceReferences given, int type,
+                           void* stream) noexcept {
+  return on_numbers(type, item.count, [&]<class T>() {
+    const Call<T> call(type, item.count, item.result, stream);
+    const auto references = references_of(call, given);
+    if (!references || !call.can_use(item.frame, item.values)) return static_cast<int>(Status::invalid_argument);
+    if (coding.predictor.lags.any()) return decode_one(call, coding, item, false);
+    StreamLauncher launcher = call.launcher;
+    planes::cuda::decode_referenced(launcher, source_of(item), call.type, static_cast<T*>(item.values), call.count, false,
+                                    *references, call.memory());
+    return 0;
+  });
+}
+
 // ---- Several frames together: each kernel is launched once for up to max_items frames
 
 template <class T>
@@ -278,11 +328,13 @@ void load_kernels(const Call<T>& call, bool lagged) {
     planes::cuda::encode(loader, encoded, room, memory);
     planes::cuda::encode(batch, encoded, room, memory);
     if (lagged) planes::cuda::encode_lagged(loader, encoded, planes::Lags{}, room, call.integers(), memory);
+    if (!lagged) planes::cuda::encode_referenced(loader, encoded, planes::Predictor::none, {}, room, memory);
   }
   planes::cuda::decode(loader, sources[0], call.type, values, call.count, false, memory);
   planes::cuda::decode(batch, sources[0], call.type, values, call.count, false, memory);
   if (lagged)
     planes::cuda::decode_lagged(loader, sources[0], call.type, values, call.count, false, call.integers(), memory);
+  if (!lagged) planes::cuda::decode_referenced(loader, sources[0], call.type, values, call.count, false, {}, memory);
   planes::cuda::sum<T>(loader, {sources, call.type, call.count, {}}, room, memory);
   batch.launch_all();
 }
@@ -311,6 +363,8 @@ extern constinit const DeviceCodec planes{
     .adds = [](const Coding&) noexcept { return true; },
     .encode = encode,
     .decode = decode,
+    .encode_with_references = encode_with_references,
+    .decode_with_references = decode_with_references,
     .sum = sum,
     .accumulate = accumulate,
 };

@@ -12,11 +12,13 @@
 
 namespace taut::planes::cuda {
 
-template <class T>
+template <class T, class Expected = ExpectedFrame>
 struct DecodeJob {
+  static constexpr bool referenced = reads_references<Expected>;
+
   Source source;
   T* values;
-  ExpectedFrame expected;
+  Expected expected;
   std::uint32_t chunks;
   bool add;  // adds to the values in memory
   Scratch* scratch;
@@ -38,12 +40,12 @@ struct DecodeExactShared {
   std::int64_t q[chunk_values];
 };
 
-// Decodes the chunks of one thread block.
-template <class T, class Simt>
+// Decodes the chunks of one thread block. Job: a DecodeJob, or one with references (decode_referenced.hpp).
+template <class T, class Simt, class Job = DecodeJob<T>>
 class ChunkDecoder {
  public:
   // `frame`: the opened frame; of the first kernel: shared.frame.
-  TAUT_DEVICE ChunkDecoder(Simt simt, DecodeShared& shared, const DecodeJob<T>& job, const OpenFrame& frame)
+  TAUT_DEVICE ChunkDecoder(Simt simt, DecodeShared& shared, const Job& job, const OpenFrame& frame)
       : group_(simt, shared.threads), shared_(shared), job_(job), frame_(frame) {}
 
   // Runs the first kernel.
@@ -119,16 +121,18 @@ class ChunkDecoder {
   // malformed.
   template <RunsCheck Check>
   TAUT_DEVICE bool read() {
-    return RecordReader<T, ChunkThreads<Simt>, Check>(group_, record_, shared_.head, n_, frame_.addends)
+    return RecordReader<T, ChunkThreads<Simt>, Check, Job::referenced>(group_, record_, shared_.head, n_,
+                                                                       frame_.addends)
         .read();
   }
   // Reads the head of a chunk's record into shared memory. Called by one thread, which reads for all: threads
   // that disagreed about a frame that changes meanwhile would wait at different barriers for ever.
   TAUT_DEVICE void read_head_of(std::uint32_t chunk) const {
     Words words;
-    shared_.good =
-        find_record(behind_lags(job_.source, frame_), frame_.record_words, job_.chunks, chunk, words) &&
-        read_head(words, frame_.prediction, shared_.head);
+    Source source = behind_lags(job_.source, frame_);
+    if constexpr (Job::referenced) source.frame += state_words * frame_.prediction.references;
+    shared_.good = find_record(source, frame_.record_words, job_.chunks, chunk, words) &&
+                   read_head<Job::referenced>(words, frame_.prediction, shared_.head);
   }
   // Calls read_head_of() in one thread. Called by all threads. Returns false if the head is malformed.
   TAUT_DEVICE bool find_head(std::uint32_t chunk) {
@@ -163,6 +167,15 @@ class ChunkDecoder {
   TAUT_DEVICE void integers(Int (&q)[block_values]) {
     record_.differences(group_.simt(), q);
     undo_difference(group_, frame_.prediction.inner, static_cast<Int>(record_.base), q);
+    if constexpr (Job::referenced && sizeof(Int) == 4) add_prediction(q);  // 64-bit integers have none
+  }
+  // Adds what the references predict, once for each addend.
+  TAUT_DEVICE void add_prediction(std::int32_t (&q)[block_values]) const {
+    const unsigned references = frame_.prediction.references;
+    if (references == 0) return;
+    const std::uint64_t first = std::uint64_t{chunk_} * chunk_values + group_.thread() * block_values;
+    const auto grid = ReferenceGrid<T>::of(frame_.step);
+    ReferencePrediction<T>(job_.arrays, references, grid, first, values()).add_to(q, frame_.addends);
   }
 
   TAUT_DEVICE void decode_simple() {
@@ -292,7 +305,7 @@ class ChunkDecoder {
 
   ChunkThreads<Simt> group_;
   DecodeShared& shared_;
-  const DecodeJob<T>& job_;
+  const Job& job_;
   const OpenFrame& frame_;
   ParsedRecord<T> record_;
   std::uint32_t n_ = 0, chunk_ = 0;

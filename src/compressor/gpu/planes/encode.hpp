@@ -177,13 +177,16 @@ class ChunkEncoder {
   // Writes a record of planes only, or no record.
   TAUT_DEVICE void encode_differences(std::int32_t base, const std::int32_t (&d)[block_values],
                                       std::uint8_t flags) {
-    const PlanesPlan plan = plan_of(d, false);
+    encode_planned(plan_of(d, false), shared_.planes, base, d, flags);
+  }
+  template <class Plan, class Shared>
+  TAUT_DEVICE void encode_planned(const Plan& plan, Shared& planes, std::int32_t base,
+                                  const std::int32_t (&d)[block_values], std::uint8_t flags) {
     const bool flat = plan.plane_bytes == 0 && flags == 0;
     const bool empty = flat && !group_.any(group_.thread() == 0 && base != 0);
     announce_words(empty ? 0 : plan.bytes() / 4, true);
     if (!empty)
-      write_planes(group_, shared_.planes, plan, flags, base, blocks(), Differences<std::int32_t>{d},
-                   shared_.record);
+      write_planes(group_, planes, plan, flags, base, blocks(), Differences<std::int32_t>{d}, shared_.record);
   }
 
   template <class I>

@@ -5,7 +5,7 @@
 // encode if it does not occur. The last of them ends the call.
 #pragma once
 
-#include "compressor/gpu/planes/encode.hpp"
+#include "compressor/gpu/planes/encode_residuals.hpp"
 
 namespace taut::planes::cuda {
 
@@ -17,17 +17,9 @@ struct LaggedEncodeJob {
   Lags lags;               // all of them reach values
 };
 
-// Returns an upper bound on the plane bytes of a record of n values without lags, as residuals.cpp does.
-// Runs are not included.
-TAUT_DEVICE std::uint32_t max_plane_bytes(std::uint32_t n, std::uint8_t flags) {
-  constexpr std::uint32_t signs = 3;
-  const std::uint32_t bits = ((flags & large) != 0 ? large_bits : small_bits) + signs;
-  return 8 + static_cast<std::uint32_t>(blocks_of(n)) * (bits + 1) + 4;
-}
-
 template <class T, class Simt, PackedBits Bits>
-class LaggedChunkEncoder : public ChunkEncoder<T, Simt, Bits> {
-  using Base = ChunkEncoder<T, Simt, Bits>;
+class LaggedChunkEncoder : public ResidualChunkEncoder<T, Simt, Bits> {
+  using Base = ResidualChunkEncoder<T, Simt, Bits>;
 
  public:
   TAUT_DEVICE LaggedChunkEncoder(Simt simt, EncodeShared<T>& shared, const LaggedEncodeJob<T>& job)
@@ -41,7 +33,7 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt, Bits> {
     this->set_counts(chunk);
     std::int32_t q[block_values];
     std::uint8_t flags = 0;
-    if (!this->all_small(q)) hold_large(q, flags);
+    if (!this->all_small(q)) this->hold_large(q, flags);
     store_block(own_integers(), block_values, q);
     if (this->group_.thread() == 0) lagged_.forms[chunk] = flags;
   }
@@ -58,7 +50,9 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt, Bits> {
     load_residuals(r);
     const std::int32_t base = difference(this->group_, this->job_.z.predictor, this->values_, r);
     if ((flags & has_runs) != 0) {
-      encode_with_runs(base, r, flags);
+      this->encode_with_runs(
+          this->shared_.planes, base, r, flags, [&] { return this->plan_of(r, false); },
+          [&](std::int32_t(&q)[block_values]) { load_block(own_integers(), block_values, q); });
     } else {
       this->encode_differences(base, r, flags);
     }
@@ -71,22 +65,6 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt, Bits> {
     return std::uint64_t{this->shared_.chunk} * chunk_values + this->group_.thread() * block_values;
   }
   TAUT_DEVICE std::int32_t* own_integers() const { return lagged_.integers + first_place(); }
-
-  TAUT_DEVICE void hold_large(std::int32_t (&q)[block_values], std::uint8_t& flags) {
-    const auto found = this->find_large(q);
-    const bool some_exact = this->group_.any(found.marked != 0);
-    const bool in_small_range = !this->group_.any(found.magnitudes >> small_bits != 0);
-    flags = some_exact && in_small_range ? 0 : static_cast<std::uint8_t>(large);
-    if (!some_exact && !is_half<T>) return;
-    const RunsPlan runs = this->runs_of(found.marked);
-    const std::uint32_t planes = max_plane_bytes(this->n_, flags),
-                        layer = this->n_ * static_cast<std::uint32_t>(sizeof(T));
-    const bool fits = planes < layer && runs.count <= (layer - planes) / run_bytes_of<T>(false);
-    if (!fits && this->group_.thread() == 0)
-      this->group_.simt().atomic_max(&this->job_.sink.control->encodes_again, 1);
-    fill_holds(this->group_, found.marked, this->values_, q);
-    if (some_exact) flags |= has_runs;
-  }
 
   TAUT_DEVICE void load_residuals(std::int32_t (&r)[block_values]) const {
     const Lags& lags = lagged_.lags;
@@ -104,19 +82,6 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt, Bits> {
           begin + i >= back ? static_cast<std::uint32_t>(lagged_.integers[begin + i - back]) : 0;
       r[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(r[i]) + sign * q);
     }
-  }
-
-  TAUT_DEVICE void encode_with_runs(std::int32_t base, const std::int32_t (&d)[block_values],
-                                    std::uint8_t flags) {
-    std::int32_t unused[block_values];
-    const RunsPlan runs = this->runs_of(this->quantise(unused) | this->packed());
-    const PlanesPlan plan = this->plan_of(d, false);
-    this->announce_words((plan.bytes() + 4 + runs.count * run_bytes_of<T>(false) + 3) / 4, true);
-    write_planes(this->group_, this->shared_.planes, plan, flags, base, this->blocks(),
-                 Differences<std::int32_t>{d}, this->shared_.record);
-    std::int32_t q[block_values];
-    load_block(own_integers(), block_values, q);
-    this->put_runs(runs, false, q, plan);
   }
 
   const LaggedEncodeJob<T>& lagged_;
@@ -141,24 +106,6 @@ struct LaggedRecordsKernel {
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     LaggedChunkEncoder<T, Simt, Bits>(simt, shared, job).run_records();
-  }
-};
-
-// Starts the encoding again, also if some record did not fit. The repeated encoding counts as a launch of its
-// own, so that no block mistakes its published words for those of the first encoding.
-struct BeginAgainKernel {
-  struct Job {
-    Control* control;
-  };
-  struct Shared {};
-  static constexpr BlockShape shape{warp_lanes, 1};
-  template <class Simt>
-  TAUT_DEVICE static void run(Simt simt, Shared&, const Job& job) {
-    Control& control = *job.control;
-    if (simt.thread() != 0 || (control.encodes_again == 0 && control.failure == 0)) return;
-    control.encodes_again = 1;
-    ++control.epoch;
-    control.ticket = control.coded = control.failure = control.words = control.deferred = 0;
   }
 };
 

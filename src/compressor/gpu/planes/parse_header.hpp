@@ -5,6 +5,7 @@
 #pragma once
 
 #include "compressor/codecs/planes/record/frame_io.hpp"
+#include "compressor/gpu/planes/references.hpp"
 #include "compressor/gpu/planes/seal_frame.hpp"
 #include "compressor/gpu/simt/source.hpp"
 
@@ -24,9 +25,17 @@ struct ExpectedFrame {
   LagsUse lags;
 };
 
-// Returns the payload bytes before the records of a frame that is not stored.
-TAUT_DEVICE std::uint64_t bytes_before_records(unsigned lags, std::uint64_t values) {
-  return 4 * (lags + chunks_of(values) + 1);
+// Frames that a call accepts which has arrays to refer to, under these numbers.
+struct ExpectedReferences : ExpectedFrame {
+  StateNumbers states;
+};
+
+template <class Expected>
+inline constexpr bool reads_references = std::is_same_v<Expected, ExpectedReferences>;
+
+// Returns the payload bytes before the records of a frame that is not stored. `words`: of lags or states.
+TAUT_DEVICE std::uint64_t bytes_before_records(unsigned words, std::uint64_t values) {
+  return 4 * (words + chunks_of(values) + 1);
 }
 
 // Returns `source` with its frame moved past the lags, so that find_record() finds the index.
@@ -51,10 +60,10 @@ TAUT_DEVICE bool step_serves(double step) {
          static_cast<double>(static_cast<Step>(step)) == step && (!is_half<T> || power_of_two);
 }
 
-template <class T>
+template <class T, class Expected = ExpectedFrame>
 class HeaderParser {
  public:
-  TAUT_DEVICE HeaderParser(const ExpectedFrame& expected, const Source& source)
+  TAUT_DEVICE HeaderParser(const Expected& expected, const Source& source)
       : expected_(expected), source_(source), h_{source.frame} {}
 
   // Called by a whole warp.
@@ -67,6 +76,7 @@ class HeaderParser {
     f.step = h_.step();
     f.addends = h_.addends();
     f.prediction.inner = static_cast<Predictor>(h_.parameter(0));
+    if constexpr (reads_references<Expected>) f.prediction.references = h_.parameter(2);
     f.stored = h_.has(FrameHeader::stored);
     f.record_words =
         static_cast<std::uint32_t>((h_.payload_bytes() - (f.stored ? 0 : bytes_before_records())) / 4);
@@ -89,15 +99,42 @@ class HeaderParser {
       return lag_count == 0 && h_.parameter(2) == 0 && bytes == expected_.values * sizeof(T)
                  ? 0
                  : code(Status::corrupt_frame);
-    if ((lag_count > 0 && expected_.lags == LagsUse::refused) || step == 0 || h_.parameter(2) > 0)
-      return needs_host;  // kernels do not read references
+    if constexpr (reads_references<Expected>) {
+      if (const std::uint32_t refused = status_of_references(lag_count, step); refused != 0) return refused;
+    } else if ((lag_count > 0 && expected_.lags == LagsUse::refused) || step == 0 || h_.parameter(2) > 0) {
+      return needs_host;
+    }
     const bool fits = bytes >= bytes_before_records() && bytes % 4 == 0;
-    const bool whole = expected_.values > 0 || (bytes == 4 && h_.word[header_words] == 0);
-    return fits && whole && read_lags(lags) ? 0 : code(Status::corrupt_frame);
+    const std::uint64_t before = reads_references<Expected> ? bytes_before_records() - 4 : 0;
+    const bool whole =
+        expected_.values > 0 || (bytes == before + 4 && h_.word[header_words + before / 4] == 0);
+    return fits && whole && read_lags(lags) && names_known_states() ? 0 : code(Status::corrupt_frame);
+  }
+
+  // Returns the status of a frame that may have references and is not stored.
+  TAUT_DEVICE std::uint32_t status_of_references(unsigned lags, double step) const {
+    const unsigned references = h_.parameter(2);
+    if (lags > 0 || references == reference_of_each_addend || (step == 0 && references == 0))
+      return needs_host;
+    return step == 0 || references > max_references ? code(Status::corrupt_frame) : 0;
   }
 
   TAUT_DEVICE std::uint64_t bytes_before_records() const {
-    return cuda::bytes_before_records(h_.parameter(1), expected_.values);
+    const unsigned words =
+        reads_references<Expected> ? h_.parameter(1) + state_words * h_.parameter(2) : h_.parameter(1);
+    return cuda::bytes_before_records(words, expected_.values);
+  }
+
+  // True if the states that the frame names are the first ones that the caller has.
+  TAUT_DEVICE bool names_known_states() const {
+    bool same = true;
+    if constexpr (reads_references<Expected>) {
+      const unsigned named = h_.parameter(2);
+      same = named <= expected_.states.n;
+      for (unsigned k = 0; k < max_references; ++k)
+        same &= k >= named || h_.long_at(header_words + state_words * k) == expected_.states.number[k];
+    }
+    return same;
   }
 
   // Reads the lags. Returns false if a frame of that many values cannot have them.
@@ -112,15 +149,15 @@ class HeaderParser {
     return true;
   }
 
-  const ExpectedFrame& expected_;
+  const Expected& expected_;
   const Source& source_;
   const HeaderView h_;
 };
 
 // Puts the opened frame into `frame`, which is in shared memory. The first block also keeps it for the next
 // kernels of the call. Called by the first warp.
-template <class T, class Simt>
-TAUT_DEVICE void find_opened(const Simt& simt, Scratch& scratch, const ExpectedFrame& expected,
+template <class T, class Simt, class Expected>
+TAUT_DEVICE void find_opened(const Simt& simt, Scratch& scratch, const Expected& expected,
                              const Source& source, OpenFrame& frame) {
   constexpr unsigned words = words_of<OpenFrame>();
   static_assert(words <= warp_lanes);
@@ -128,7 +165,7 @@ TAUT_DEVICE void find_opened(const Simt& simt, Scratch& scratch, const ExpectedF
   const bool published = simt.ballot(!there) == 0;
   simt.sync_warp();
   if (published) return;
-  const OpenFrame f = HeaderParser<T>(expected, source).open(simt, scratch.crc);
+  const OpenFrame f = HeaderParser<T, Expected>(expected, source).open(simt, scratch.crc);
   if (simt.thread() == 0) {
     frame = f;
     if (simt.block() == 0) scratch.opened.total = f;

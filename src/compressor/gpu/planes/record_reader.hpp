@@ -27,7 +27,9 @@ struct RecordHead {
   TAUT_DEVICE std::uint32_t bytes() const { return words.count == 0 ? 0 : has(wide) ? 12 : 8; }
 };
 
-// Reads the head of a record. Called by one thread. Returns false if the head is malformed.
+// Reads the head of a record. Called by one thread. Returns false if the head is malformed. `Referenced`: the
+// frame may have references.
+template <bool Referenced = false>
 TAUT_DEVICE bool read_head(const Words& words, const Prediction& prediction, RecordHead& head) {
   head = {};
   head.words = words;
@@ -37,13 +39,15 @@ TAUT_DEVICE bool read_head(const Words& words, const Prediction& prediction, Rec
   head.flags = static_cast<std::uint8_t>(first);
   head.plane_bytes = first >> 16;
   static_assert(known_flags == 0x7F);
-  if ((first & 0xFF80) != 0) return false;  // an unknown flag, or a reserved bit that is not 0
+  const bool by_references = Referenced && prediction.references > 0;
+  if ((first & (by_references ? 0xFF00u : 0xFF80u)) != 0) return false;  // an unknown flag, or a reserved bit
   if (head.has(wide) && words.count < 3) return false;
   head.base = head.has(wide) ? load_bytes<std::int64_t>(words, 4) : static_cast<std::int32_t>(words.data[1]);
   if (prediction.inner == Predictor::none && head.base != 0) return false;
-  if (prediction.lags.n > 0 && head.has(wide | has_layers)) return false;
-  return head.has(has_planes) ? head.plane_bytes > 0
-                              : head.plane_bytes == 0 && !head.has(dense | byte_widths);
+  if ((prediction.lags.n > 0 || by_references) && head.has(wide | has_layers)) return false;
+  constexpr unsigned forms = dense | byte_widths | (Referenced ? two_bits : 0);
+  if (Referenced && (head.flags & (two_bits | dense)) == (two_bits | dense)) return false;
+  return head.has(has_planes) ? head.plane_bytes > 0 : head.plane_bytes == 0 && !head.has(forms);
 }
 
 // A record, and the places of its parts.
@@ -77,7 +81,8 @@ enum class RunsCheck {
 // Reads a record after its head. All threads call it together. Whether they reach a barrier depends only on
 // the head and on results of scans, never on what one thread alone has read: a record that is overwritten
 // meanwhile cannot deadlock the block.
-template <class T, class Threads, RunsCheck Check>
+// `Referenced`: the table may name widths.
+template <class T, class Threads, RunsCheck Check, bool Referenced = false>
 class RecordReader {
  public:
   // `n`: values in the chunk. `addends`: of the frame.
@@ -130,6 +135,8 @@ class RecordReader {
   static constexpr bool stops_before_runs = Check == RunsCheck::absent || Check == RunsCheck::by_caller;
 
   TAUT_DEVICE void read_table() {
+    if constexpr (Referenced)
+      if (record_.has(two_bits)) return read_names();
     const std::uint32_t blocks = blocks_in(record_.n);
     Scanned<std::uint32_t> rank{threads_.thread() * Threads::blocks_per_thread, blocks};
     std::uint32_t named = existing_mask<Threads::blocks_per_thread>(threads_.thread(), blocks);
@@ -144,6 +151,32 @@ class RecordReader {
       if (threads_.any(any_above<Threads::blocks_per_thread>(record_.widths, record_.has(wide) ? 64 : 32)))
         good_ = false;
     }
+  }
+
+  // Reads a table that names three widths. A thread has one block.
+  TAUT_DEVICE void read_names() {
+    const std::uint32_t t = threads_.thread(), blocks = blocks_in(record_.n), half = (blocks + 1) / 2,
+                        at = end_;
+    take_table(static_cast<std::uint32_t>(names_bytes + two_bit_bytes(blocks)));
+    std::uint32_t names = 0, entry = 0;
+    bool bad = false;
+    if (good_ && t < 2 * half) {
+      names = record_.words.word(at) & 0xFFFF;
+      const std::uint32_t place = t < half ? t : t - half,
+                          byte = record_.words.byte(at + std::uint32_t{names_bytes} + place / 2);
+      entry = byte >> (place % 2 * 4 + (t < half ? 0 : 2)) & 3;
+      const bool ends = place + 1 == half && place % 2 == 0;  // no block has the other half of this byte
+      bad = names >> (4 * named_widths) != 0 || (t >= blocks && entry != 0) || (ends && byte >> 4 != 0);
+    }
+    const bool other = entry == named_widths && t < blocks;
+    const auto others = threads_.scan(std::uint32_t{other} | std::uint32_t{bad} << 16);
+    const std::uint32_t list = end_, rank = others.before & 0xFFFF;
+    take_table(static_cast<std::uint32_t>(entry_bytes(others.total & 0xFFFF, record_.flags)));
+    good_ &= others.total < 1u << 16;
+    if (good_ && t < blocks && !other) record_.widths = names >> (4 * entry) & 15;
+    if (good_ && other)
+      record_.widths = record_.has(byte_widths) ? bytes(list + rank, 1) : nibbles(list, rank, 1);
+    if (record_.has(byte_widths) && threads_.any(record_.widths > 32)) good_ = false;
   }
 
   // Return the widths of this thread's blocks that have an entry in the table, a bit of `named` for each:

@@ -142,10 +142,9 @@ TAUT_DEVICE void write_table(const Threads& threads, PlanesShared& shared, const
 }
 
 // Writes head, planes, widths and their padding to `record`, which is complete after the next barrier.
-template <class Threads, class Block, class Int>
-TAUT_DEVICE void write_planes(Threads& threads, PlanesShared& shared, const PlanesPlan& plan,
-                              std::uint8_t flags, Int base, std::uint32_t blocks, const Block& block,
-                              std::uint32_t* record) {
+template <class Threads, class Shared, class Plan, class Block, class Int>
+TAUT_DEVICE void write_planes(Threads& threads, Shared& shared, const Plan& plan, std::uint8_t flags,
+                              Int base, std::uint32_t blocks, const Block& block, std::uint32_t* record) {
   if (threads.thread() == 0) write_head(plan, flags, base, record);
   if (plan.plane_bytes == 0) return;
   // The table is first: the registers of its part of the plan are free afterwards.

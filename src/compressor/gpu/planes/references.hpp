@@ -1,0 +1,74 @@
+// The integers of references, from which those of a frame are predicted, as ReferenceIntegers of
+// prediction_source.hpp computes them.
+#pragma once
+
+#include "compressor/frame/references.hpp"
+#include "compressor/gpu/planes/integers.hpp"
+#include "compressor/gpu/planes/values.hpp"
+#include "compressor/gpu/simt/load.hpp"
+
+namespace taut::planes::cuda {
+
+inline constexpr unsigned state_words = sizeof(std::uint64_t) / 4;
+
+// Arrays as long as the values of a frame.
+template <class T>
+struct ReferenceArrays {
+  const T *newest, *before;  // null: the frame does not name it
+};
+
+// The step of a frame, as values are converted to integers.
+template <class T>
+struct ReferenceGrid {
+  Quantiser<T> z;  // of which `inverse` is used
+  double reciprocal;
+
+  TAUT_DEVICE static ReferenceGrid of(double step) {
+    const double reciprocal = 1 / step;
+    Quantiser<T> z{};
+    z.inverse = static_cast<ComputedIn<T>>(reciprocal);
+    return {z, reciprocal};
+  }
+
+  // Returns the integer next to a value, however far it is; 0 if that has more than 22 bits, and for NaN.
+  TAUT_DEVICE std::int32_t integer(T x) const {
+    std::int32_t q = 0;
+    if (quantise_small(x, z, q)) return q;
+    const double shifted = static_cast<double>(x) * reciprocal + 0x1.8p52, integer = shifted - 0x1.8p52;
+    constexpr double range = std::int64_t{1} << large_bits;
+    return integer < range && integer >= -range ? static_cast<std::int32_t>(integer_in(shifted)) : 0;
+  }
+};
+
+// The prediction of a thread's integers.
+template <class T>
+class ReferencePrediction {
+ public:
+  // `references`: number of arrays that the frame names. `first`: index of the thread's first value.
+  TAUT_DEVICE ReferencePrediction(const ReferenceArrays<T>& arrays, unsigned references,
+                                  const ReferenceGrid<T>& grid, std::uint64_t first, unsigned values)
+      : arrays_(arrays), references_(references), grid_(grid), first_(first), values_(values) {}
+
+  // Adds the prediction to q `times` times, modulo 2^32.
+  TAUT_DEVICE void add_to(std::int32_t (&q)[block_values], std::uint32_t times) const {
+    add(arrays_.newest, references_ == 2 ? 2 * times : times, q);
+    if (references_ == 2) add(arrays_.before, 0 - times, q);
+  }
+
+ private:
+  TAUT_DEVICE void add(const T* array, std::uint32_t times, std::int32_t (&q)[block_values]) const {
+    T x[block_values];
+    load_block(array + first_, values_, x);
+    for (unsigned i = 0; i < block_values; ++i)
+      q[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(q[i]) +
+                                       times * static_cast<std::uint32_t>(grid_.integer(x[i])));
+  }
+
+  const ReferenceArrays<T>& arrays_;
+  unsigned references_;
+  const ReferenceGrid<T>& grid_;
+  std::uint64_t first_;
+  unsigned values_;
+};
+
+}  // namespace taut::planes::cuda
