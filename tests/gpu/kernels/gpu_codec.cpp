@@ -141,7 +141,7 @@ planes::cuda::CallReferences<T> GpuCodec<T>::call(References references) {
   const auto array = [&](std::size_t k) {
     return k < references.size() ? static_cast<const T*>(references[k].values.data) : nullptr;
   };
-  return {{array(0), array(1)}, states_of(references)};
+  return {{array(0), array(1)}, state_numbers_of(references)};
 }
 
 template <class T>

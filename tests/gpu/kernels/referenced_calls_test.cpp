@@ -27,8 +27,8 @@ struct ReferencedCalls : testing::Test {
   const OnGpu<float> values{x}, one{newest}, two{before}, back{n};
   const OnGpu<std::byte> frame{64 + 8 * n};
   const OnGpu<TAUT_Cuda_result> result{1};
-  TAUT_Cuda_reference references[2] = {{one.data(), state_of({{newest.data(), n, DType::f32}})},
-                                       {two.data(), state_of({{before.data(), n, DType::f32}})}};
+  TAUT_Cuda_reference references[2] = {{one.data(), state_number_of({{newest.data(), n, DType::f32}})},
+                                       {two.data(), state_number_of({{before.data(), n, DType::f32}})}};
 
   // The frame's type may be complex: half as many values.
   int encode(int given, const char* text = coding, DType type = DType::f32) const {
