@@ -23,7 +23,8 @@ std::size_t TypedCodec<T>::encode_without_residuals(CodingPath path, unsigned wi
     if (coded) any_coded = true;
     return Status::ok;
   };
-  frame.write(useful_threads(threads_, chunks_of(count)), encode, max_record_bytes);  // `out` has room for all
+  frame.write(useful_threads(threads_, chunks_of(count)), encode,
+              max_record_bytes);  // `out` has room for all
   return any_coded ? frame.finish(header) : frame.finish_stored(header);
 }
 

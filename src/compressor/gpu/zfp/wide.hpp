@@ -91,7 +91,7 @@ TAUT_DEVICE void make_planes(const Simt& simt, WideBlocks<T>& shared, std::uint3
   for (unsigned i = 0; i < lane_values; ++i)
     digits[i] = to_negabinary(shared.integers[wide_order.index[i * warp_lanes + lane]]);
   // A coded plane has at least one bit for each coefficient up to the last one that has had a 1.
-  unsigned reached = 0;                     // number of these coefficients
+  unsigned reached = 0;                   // number of these coefficients
   unsigned min_bits = min_block_bits<T>;  // lower bound of the bits of the planes so far
   TAUT_ROLLED
   for (unsigned k = 0; k < word_bits<T> && min_bits < bits; ++k) {
