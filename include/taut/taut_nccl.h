@@ -113,12 +113,15 @@ TAUT_NCCL_API int TAUT_Nccl_AlltoAll(const void* sendbuff, void* recvbuff, size_
  *
  * - `residual` is memory of the communicator's GPU: as many elements as sendbuff has, double for float64,
  *   else float. The program sets it to 0 before the first call, and passes it as it is to the next call with
- *   the same count, type, op, policy and communicator. Taut keeps nothing of it. After an error set it to 0.
+ *   the same count, type, op, policy and communicator. It overlaps neither buffer. Taut keeps nothing of it.
+ *   After an error set it to 0.
  * - `op` is ncclSum or ncclAvg.
- * - The call only enqueues work and returns at once. It needs no capacity and no settle. If a rank's frame
- *   cannot be decoded, because counts or types differ, a later call with a residual is an error.
+ * - The call is one in capacity mode, without a ratio: it only enqueues work and returns at once, and
+ *   TAUT_Nccl_comm_settle completes it and reports a frame that was not decoded, because the ranks' types
+ *   differ. Nothing is repeated.
  * - NaN, infinities and sums that exceed the type come out as they would without a residual, and set their
- *   residuals to 0. A residual makes no infinity: the result then is the greatest number of the type.
+ *   residuals to 0. The residual of a result makes no infinity of it: the greatest number of the type results.
+ *   Those of the operands may, near the end of float16's range.
  * - By nodes, sums on a node are NCCL's: what it rounds there is in no residual.
  * - Calls that the policy leaves to NCCL, small ones for example, leave the residual as it is. */
 

@@ -115,7 +115,7 @@ bool CapacityMode::serve(const NcclCall& call, const CollectiveCall& described, 
   if (call.residual != nullptr) return serve_with_residual(call, described, rules, nodes);
   std::optional<SlotCall> planned = plan_call(call, described, rules);
   if (!planned) return exact();
-  if (ratio_ != 0) return enqueue(std::move(*planned), call, nodes), true;
+  if (ratio_ != 0) return enqueue(std::move(*planned), nodes), true;
   SlotTrial* const trial = planned->trial;
   const std::uint64_t begin = clock_now();
   const auto seconds_so_far = [&] { return static_cast<double>(clock_now() - begin) * 1e-9; };
@@ -147,7 +147,7 @@ SlotTimes CapacityMode::serve_and_settle(SlotCall planned, const NcclCall& call,
       staged = std::make_shared<StagedCall>(services_, call, described);
       planned = *plan_call(staged->call(), staged->described(), rules);
     });
-    enqueue(std::move(planned), staged != nullptr ? staged->call() : call, nodes);
+    enqueue(std::move(planned), nodes);
     const SlotTimes agreed = settle_all(call.stream, times).times;
     if (staged == nullptr) return agreed;
     staged->fetch();
@@ -178,12 +178,19 @@ bool CapacityMode::kernels_access(const SlotCall& planned, const CollectiveCall&
 }
 
 // Enqueues a call in slots.
-void CapacityMode::enqueue(SlotCall planned, const NcclCall& call, const Nodes& nodes) {
+void CapacityMode::enqueue(SlotCall planned, const Nodes& nodes) {
   find_device(planned);
   or_abort_node([&] {
-    place(planned, nodes);
-    renew_results(planned);
-    enqueue(unsettled_.emplace_back(std::move(planned)), call.collective == Collective::bcast);
+    if (planned.by_nodes) {
+      transport_.open_node();
+      Rail(planned, nodes, transport_.rank()).convert();
+    }
+    planned.results = new_results(planned);
+    ++calls_;
+    SlotCall& kept = unsettled_.emplace_back(std::move(planned));
+    Run(*this, kept, {}, kept.ratio).do_on_node(kept.before);
+    const bool of_root = kept.collective == Collective::bcast;
+    run(kept, of_root ? std::vector{kept.root} : all_ranks(static_cast<int>(kept.peers.size())), kept.ratio);
   });
 }
 
@@ -195,26 +202,13 @@ void CapacityMode::find_device(SlotCall& planned) {
     throw Error(Status::invalid_argument, "sendbuff and recvbuff are not aligned values on one GPU");
 }
 
-void CapacityMode::place(SlotCall& planned, const Nodes& nodes) {
-  if (!planned.by_nodes) return;
-  transport_.open_node();
-  Rail(planned, nodes, transport_.rank()).convert();
-}
-
-// Enqueues all work of a call. `of_root`: it has one block.
-void CapacityMode::enqueue(SlotCall& call, bool of_root) {
-  ++calls_;
-  Run(*this, call, {}, call.ratio).do_on_node(call.before);
-  run(call, of_root ? std::vector{call.root} : all_ranks(static_cast<int>(call.peers.size())), call.ratio);
-}
-
-// Gives a call a result for each block and operand. Those that no decoder writes count as success: this rank
-// does not get them.
-void CapacityMode::renew_results(SlotCall& call) const {
+// Returns memory for the result of each block and operand. Results that no decoder writes count as success:
+// this rank does not get these values.
+Buffer CapacityMode::new_results(const SlotCall& call) const {
   const std::size_t n = 2 * call.peers.size();
-  call.result_memory = call.device->pinned().scratch(n * sizeof(TAUT_Cuda_result));
-  call.results = reinterpret_cast<TAUT_Cuda_result*>(call.result_memory.data());
-  std::uninitialized_fill_n(call.results, n, TAUT_Cuda_result{});
+  Buffer results = call.device->pinned().scratch(n * sizeof(TAUT_Cuda_result));
+  std::uninitialized_fill_n(reinterpret_cast<TAUT_Cuda_result*>(results.data()), n, TAUT_Cuda_result{});
+  return results;
 }
 
 void CapacityMode::run(SlotCall& call, std::span<const int> blocks, double ratio) {
@@ -296,7 +290,7 @@ CapacityMode::Settled CapacityMode::settle_now(void* stream, const SlotTimes& ti
     std::vector<int> blocks;
     for (std::size_t b = 0; b < call.peers.size(); ++b)
       if (of_call[call.first_block + b]) blocks.push_back(static_cast<int>(b));
-    renew_results(call);
+    call.results = new_results(call);
     run(call, blocks, 0);
   }
   if (outcome.repeated > 0) {

@@ -26,9 +26,8 @@ namespace taut::nccl {
 // be added and that do not depend on the values. Frames of a fixed size, which fit every slot, need not be
 // added: the owner of a block decodes them and reduces the values in the order of the ranks.
 //
-// A sum with a residual (error feedback) has frames of a fixed size, and needs neither a ratio nor settle():
-// before values are encoded their residual is added to them, and what the frame leaves out becomes the new
-// one. The residual of a rank's own block, whose values do not travel as an operand, is that of the sum.
+// A sum with a residual (error feedback) has frames of a fixed size, and needs no ratio: before values are
+// encoded their residual is added to them, and what the frame leaves out becomes the new one. The residual of a rank's own block, whose values do not travel as an operand, is that of the sum.
 //
 // By nodes, of equal size, NCCL reduces and shares values on a node, and frames go from each rank to the
 // ranks of the other nodes with the same local rank. A block that overflows holds the node's values until it
@@ -85,11 +84,12 @@ class CapacityMode {
     Slice own_output = {};             // gets the values of this rank's decoded block; no memory: `out` does
     NodeWork before = {}, after = {};  // by nodes: work on the node before and after frames travel
     std::vector<Buffer> memory = {};   // of values, until the call is settled
-    // Results of decoding each block, and then each peer's operand, in pinned memory.
-    TAUT_Cuda_result* results = nullptr;
-    Buffer result_memory = {};
+    // Results of decoding each block, and then each peer's operand: TAUT_Cuda_result in pinned memory.
+    Buffer results = {};
 
-    std::span<TAUT_Cuda_result> all_results() const noexcept { return {results, 2 * peers.size()}; }
+    std::span<TAUT_Cuda_result> all_results() const noexcept {
+      return {reinterpret_cast<TAUT_Cuda_result*>(results.data()), 2 * peers.size()};
+    }
     std::span<TAUT_Cuda_result> block_results() const noexcept { return all_results().first(peers.size()); }
     std::span<TAUT_Cuda_result> operand_results() const noexcept { return all_results().last(peers.size()); }
   };
@@ -115,18 +115,15 @@ class CapacityMode {
   SlotCall new_call(const NcclCall& call, const CollectiveCall& described, const Policy& policy,
                     const Plan& plan);
   PolicyState& state_of(const Policy& policy);
-  void enqueue(SlotCall planned, const NcclCall& call, const Nodes& nodes);
-  void enqueue(SlotCall& call, bool of_root);
+  void enqueue(SlotCall planned, const Nodes& nodes);
   void find_device(SlotCall& planned);
-  void place(SlotCall& planned, const Nodes& nodes);
   SlotTimes serve_and_settle(SlotCall planned, const NcclCall& call, const CollectiveCall& described,
                              const Rules& rules, const Nodes& nodes, const SlotTimes& times);
   void abandon_from(std::size_t unsettled, void* stream);
   bool serve_with_residual(const NcclCall& call, const CollectiveCall& described, const Rules& rules,
                            const Nodes& nodes);
-  TAUT_Cuda_result* residual_results();
   bool kernels_access(const SlotCall& planned, const CollectiveCall& described);
-  void renew_results(SlotCall& call) const;
+  Buffer new_results(const SlotCall& call) const;
   // Enqueues the blocks of a call, and what the node does with their values. `ratio` 0: slots that every
   // frame fits.
   void run(SlotCall& call, std::span<const int> blocks, double ratio);
@@ -155,7 +152,6 @@ class CapacityMode {
   std::map<const Policy*, PolicyState> states_;
   std::map<std::pair<const Policy*, std::uint32_t>, SlotTrial> trials_;  // by policy and kind of call
   std::vector<SlotCall> unsettled_;                                      // since the last settle()
-  std::shared_ptr<gpu::MemoryBlock> residual_results_;  // of the decoders of all calls with a residual
 };
 
 }  // namespace taut::nccl

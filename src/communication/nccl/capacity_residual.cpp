@@ -1,7 +1,4 @@
-// Sums with a residual in capacity mode: their plan, and the results of their decoders.
-#include <algorithm>
-#include <memory>
-#include <span>
+// Sums with a residual in capacity mode.
 #include <string>
 
 #include "communication/nccl/capacity_mode.hpp"
@@ -21,11 +18,11 @@ bool is_left_to_nccl(const Plan& plan) noexcept {
   }
 }
 
-// Memory that the kernels of a call use.
-struct Kept {
-  std::shared_ptr<gpu::Device> device;
-  std::shared_ptr<gpu::MemoryBlock> results;
-};
+bool overlap(ConstSlice a, ConstSlice b) noexcept {
+  const auto* const first = static_cast<const std::byte*>(a.data);
+  const auto* const second = static_cast<const std::byte*>(b.data);
+  return first < second + b.bytes() && second < first + a.bytes();
+}
 
 }  // namespace
 
@@ -54,8 +51,7 @@ std::optional<CapacityMode::SlotCall> CapacityMode::plan_with_residual(const Ncc
           "bfloat16; 8, 6 or 4), without dims=, and in rules with bits=rounded");
 }
 
-// Serves a sum with a residual. Its memory is kept until its work is done: the program need not settle it,
-// and may use another stream or policy next. Returns false if NCCL serves it.
+// Enqueues a sum with a residual. Returns false if NCCL serves it.
 bool CapacityMode::serve_with_residual(const NcclCall& call, const CollectiveCall& described,
                                        const Rules& rules, const Nodes& nodes) {
   std::optional<SlotCall> planned = plan_with_residual(call, described, rules);
@@ -63,39 +59,12 @@ bool CapacityMode::serve_with_residual(const NcclCall& call, const CollectiveCal
   find_device(*planned);
   if (devices_.holding(planned->in.data, call.residual) != planned->device)
     throw Error(Status::invalid_argument, "residual is on another GPU than sendbuff and recvbuff");
-  or_abort_node([&] {
-    planned->results = residual_results();
-    auto kept = std::make_shared<Kept>(Kept{planned->device, residual_results_});
-    try {
-      place(*planned, nodes);
-      enqueue(*planned, false);
-    } catch (...) {
-      gpu::free_after(services_, call.stream, std::move(kept));
-      throw;
-    }
-    gpu::free_after(services_, call.stream, std::move(kept));
-  });
+  for (const ConstSlice& values : {planned->in, ConstSlice(planned->out)})
+    if (overlap(ConstSlice(planned->residual), values))
+      throw Error(Status::invalid_argument,
+                  "residual overlaps sendbuff or recvbuff: give it memory of its own");
+  enqueue(std::move(*planned), nodes);
   return true;
-}
-
-// Returns the results of all decoders of calls with a residual. Throws Error if one has failed so far.
-TAUT_Cuda_result* CapacityMode::residual_results() {
-  const std::size_t n = 2 * static_cast<std::size_t>(transport_.size());
-  if (residual_results_ == nullptr) {
-    auto memory = std::make_shared<gpu::MemoryBlock>(services_, gpu::MemoryKind::pinned);
-    std::byte* const results = memory->reserve(n * sizeof(TAUT_Cuda_result));
-    std::uninitialized_fill_n(reinterpret_cast<TAUT_Cuda_result*>(results), n, TAUT_Cuda_result{});
-    residual_results_ = std::move(memory);
-  }
-  const std::span all(reinterpret_cast<TAUT_Cuda_result*>(residual_results_->data()), n);
-  for (const TAUT_Cuda_result& result : all)
-    if (const std::uint32_t status = __atomic_load_n(&result.status, __ATOMIC_RELAXED); status != 0) {
-      std::ranges::fill(all, TAUT_Cuda_result{});
-      throw Error(static_cast<Status>(status),
-                  "a frame of an earlier call with a residual could not be decoded: pass the same count and "
-                  "datatype on all ranks, and set the residuals to 0");
-    }
-  return all.data();
 }
 
 }  // namespace taut::nccl

@@ -51,16 +51,22 @@ ServedCoding parsed(const char* text, int type) {
          "'; use abs:E, snap:E or lossless, without codec= or checksum=");
 }
 
-// Runs action(coding, kernels) and returns its status, or that of a text that is no coding. The latest coding
-// of the thread is kept.
+// Returns parsed(text, type), which it keeps until the thread's next call. One variable serves all calls: there
+// is little room for thread-local variables of a library that is opened at run time.
+const ServedCoding& latest_parsed(const char* text, int type) {
+  thread_local ServedCoding latest;
+  if (latest.type != type || latest.text != text) latest = parsed(text, type);
+  return latest;
+}
+
+// Runs action(coding, kernels) and returns its status, or that of a text that is no coding.
 template <class Action>
 int with_coding(const char* text, int type, Action action) noexcept {
   return guarded([&] {
     if (text == nullptr) return static_cast<int>(Status::invalid_argument);
     if (!is_type(type)) return static_cast<int>(Status::invalid_type);
-    thread_local ServedCoding latest;
-    if (latest.type != type || latest.text != text) latest = parsed(text, type);
-    return action(latest.coding, *latest.kernels);
+    const ServedCoding& served = latest_parsed(text, type);
+    return action(served.coding, *served.kernels);
   });
 }
 

@@ -46,7 +46,7 @@ class Series {
       for (int k = 0; k < calls; ++k) {
         if (!feedback) write(*residuals_[at(me)], std::vector<R>(way_.count));
         ASSERT_EQ(call(me), 0) << TAUT_Nccl_last_error();
-        me.finish();
+        ASSERT_EQ(TAUT_Nccl_comm_settle(me.comm, nullptr, me.stream), 0) << TAUT_Nccl_last_error();
         const std::vector<T> result = results(me.rank);
         for (std::size_t i = 0; i < result.size(); ++i)
           totals_[at(me)][i] += static_cast<double>(static_cast<R>(result[i]));

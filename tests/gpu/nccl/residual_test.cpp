@@ -120,19 +120,6 @@ TEST(NcclResidual, StreamsMayChange) {
   }
 }
 
-// A rank releases what Taut has for its communicator while its call waits for the other rank.
-TEST(NcclResidual, CallsInFlightOutliveTheirState) {
-  const Way way{.P = 2, .count = 9000};
-  Series<float> series(way, gradient), wanted(way, gradient);
-  wanted.run(1);
-  EXPECT_EQ(series.call(series.ranks()[0]), 0);
-  EXPECT_EQ(TAUT_Nccl_comm_release(series.ranks()[0].comm), 0);
-  EXPECT_EQ(series.call(series.ranks()[1]), 0);
-  stand_in_finish();
-  EXPECT_EQ(series.results(0), wanted.results(0));
-  EXPECT_EQ(series.residual(0), wanted.residual(0));
-}
-
 // Calls that the policy leaves to NCCL are exact, and leave residuals as they are.
 TEST(NcclResidual, OfCallsLeftToNcclStaysAsItIs) {
   for (const char* const policy : {"off", "block:8,min_bytes=1MiB"}) {
@@ -163,6 +150,7 @@ class Mistakes {
     EXPECT_NE(std::string(TAUT_Nccl_last_error()).find(words), std::string::npos) << TAUT_Nccl_last_error();
   }
   void* residual() const { return residual_.data(); }
+  void* values() const { return values_.data(); }
 
  private:
   NcclRanks ranks_;
@@ -187,28 +175,30 @@ TEST(NcclResidual, MistakesAreTold) {
     Mistakes(policy).expect(unfit, "rate:8", ncclFloat32, ncclAvg, call.residual());
 }
 
-TEST(NcclResidual, OnAnotherGpuIsRefused) {
+TEST(NcclResidual, MemoryOfAnotherGpuOrOfTheValuesIsRefused) {
   Mistakes call;
   const OnGpu<float> elsewhere(100, 0, 1);
   call.expect(Status::invalid_argument, "residual is on another GPU", ncclFloat32, ncclSum, elsewhere.data());
+  call.expect(Status::invalid_argument, "residual overlaps", ncclFloat32, ncclSum, call.values());
 }
 
-// Frames of one rank are of another type: no rank decodes what it gets, and the next call says so, once.
-TEST(NcclResidual, AFrameThatIsNotDecodedFailsTheNextCall) {
+// Frames of one rank are of another type: no rank decodes what it gets, and settling says so, once.
+TEST(NcclResidual, AFrameThatIsNotDecodedFailsTheSettle) {
   NcclRanks ranks(2, Way{}.whole_policy());
   ranks.run([](NcclRank& me) {
     const OnGpu<std::uint16_t> x(std::vector<std::uint16_t>(640, 0x3C00));
     const OnGpu<float> residual(std::vector<float>(640));
     const auto call = [&](int type) {
-      const int status = TAUT_Nccl_AllReduce_with_residual(x.data(), x.data(), 640, type, ncclSum,
-                                                           residual.data(), me.comm, me.stream);
-      me.finish();
-      return status;
+      EXPECT_EQ(TAUT_Nccl_AllReduce_with_residual(x.data(), x.data(), 640, type, ncclSum, residual.data(),
+                                                  me.comm, me.stream),
+                0);
     };
-    EXPECT_EQ(call(me.rank == 0 ? ncclFloat16 : ncclBfloat16), 0);
-    EXPECT_NE(call(ncclFloat16), 0);
-    EXPECT_NE(std::string(TAUT_Nccl_last_error()).find("earlier call"), std::string::npos);
-    EXPECT_EQ(call(ncclFloat16), 0);
+    const auto settle = [&] { return TAUT_Nccl_comm_settle(me.comm, nullptr, me.stream); };
+    call(me.rank == 0 ? ncclFloat16 : ncclBfloat16);
+    call(ncclFloat16);
+    EXPECT_NE(settle(), 0);
+    call(ncclFloat16);
+    EXPECT_EQ(settle(), 0);
   });
 }
 
