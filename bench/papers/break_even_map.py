@@ -24,8 +24,8 @@ that do not gain go to plain MPI by themselves.
 
 NODES = RESULTS.parent / "nodes/simulated.json"  # of `make bench-sim ARGS="--sets nodes,full_nodes"`
 FULL_NODES = """Ranks that share a node share its link, and each codes its own values. **Expect little of an allreduce,
-broadcast or allgather, up to {others:.1f} times as fast at 100 Gbit/s and more; up to {rooted:.1f} of a gather or scatter, up to
-{halos:.1f} of halos and up to {transforms:.1f} of transforms (alltoall).** Cells are gains at {rates} Gbit/s over plain MPI that knows nodes, after the first ten calls, by
+broadcast, allgather, gather or scatter, up to {others:.1f} times as fast at 100 Gbit/s and more; up to {halos:.1f} of halos
+and up to {transforms:.1f} of transforms (alltoall).** Cells are gains at {rates} Gbit/s over plain MPI that knows nodes, after the first ten calls, by
 ranks a node: {nodes} nodes, {size:g} MB a rank at a ratio of {ratio:.0f}, one thread, one link and memory of
 300 GB/s a node; halos are those of a grid in three dimensions, of which each node has a brick.{star} For another
 number of ranks: [`taut advise --ranks-per-node`](../cli.md#taut-advise).
@@ -102,7 +102,7 @@ def full_nodes(rows):
         cells = ["/".join(f"{gains[call, count, gbit]:.1f}" if (call, count, gbit) in gains else "-" for gbit in rates) for count in ranks]
         marks = ["*" * ((call, count) in modelled) for count in ranks]
         lines.append(f"| {NAMES.get(call, call)} | " + " | ".join(map("".join, zip(cells, marks))) + " |")
-    kinds = {"gather": "rooted", "scatter": "rooted", "neighbor_alltoall": "halos", "alltoall": "transforms"}
+    kinds = {"neighbor_alltoall": "halos", "alltoall": "transforms"}
     greatest = dict.fromkeys(["others", *kinds.values()], 0)
     for (call, count, gbit), gain in gains.items():
         kind = kinds.get(call, "others")

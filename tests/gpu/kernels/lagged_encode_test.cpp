@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "compressor/codecs/planes/prediction.hpp"
 #include "gpu/kernels/gpu_codec.hpp"
 #include "gpu/kernels/patterns.hpp"
@@ -61,6 +63,26 @@ TYPED_TEST(GpuLaggedEncode, LeavesScratchReady) {
         << name_of(pattern);
     ASSERT_EQ(codec.encode(x) == cpu_frame<T>(x, bound, "delta"), true) << name_of(pattern);
   }
+}
+
+// Records are longest where small chunks, some of whose values have no integer, follow large ones.
+TYPED_TEST(GpuLaggedEncode, FitsTheLongestRecord) {
+  using T = TypeParam;
+  std::mt19937_64 random(1);
+  for (const std::size_t gap : {3, 8, 0}) {
+    std::vector<T> x(3 * 4096);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double range = i < 4096 ? 8000 : 8;
+      x[i] = static_cast<T>((static_cast<double>(random() >> 11) * 0x1p-53 - 0.5) * 2 * range);
+      if (gap > 0 && i >= 8192 && i % gap == 0) x[i] = static_cast<T>(sizeof(T) == 2 ? 3e4 : 1e20);
+    }
+    for (const char* const prediction : {"second+4096+4100", "none+8192", "second+8192"}) {
+      SCOPED_TRACE(testing::Message() << prediction << " gap " << gap);
+      this->check(x, {1e-3}, prediction);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+  EXPECT_EQ(this->lagged > 0, sizeof(T) > 2);  // frames of large halves have no lags
 }
 
 // Covers the limit at which runs in a chunk make the encoder drop the lags of the frame.

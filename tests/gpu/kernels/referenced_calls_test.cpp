@@ -81,7 +81,7 @@ TEST_F(ReferencedCalls, TakeNoPredictorUnlessItIsNamed) {
   EXPECT_TRUE(encoded() == of_host(0, "delta"));
 }
 
-TEST_F(ReferencedCalls, CodeWithoutReferencesWhereTheHostDoes) {
+TEST_F(ReferencedCalls, CodeWithoutReferencesWhereTheyCannot) {
   for (const char* const text : {"abs:1e-3,predictor=delta+64", "lossless", "abs:1e-44"}) {
     ASSERT_EQ(encode(2, text), 0) << text;
     ASSERT_EQ(outcome().status, 0u) << text;

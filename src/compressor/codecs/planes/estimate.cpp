@@ -15,6 +15,8 @@ constexpr std::size_t pieces_with_references = 16;
 
 // A slow prediction is chosen if it saves at least 1 / min_gain_divisor of the bytes, a tenth.
 constexpr std::size_t min_gain_divisor = 10;
+// A lag behind references is chosen if it saves about this part more: chunks then depend on each other.
+constexpr std::size_t min_gain_of_row_divisor = 64;
 
 // Returns true for a prediction that costs more time than the others.
 bool slow(const Prediction& p) noexcept {
@@ -57,7 +59,7 @@ class Piece {
   const std::int32_t* window(std::size_t distance, unsigned references = 0) noexcept {
     for (std::size_t k = 0; k < known_; ++k)
       if (windows_[k].distance == distance && windows_[k].references == references) return windows_[k].q;
-    if (known_ == std::size(windows_)) --known_;  // replaces the last one: candidates have fewer
+    if (known_ == std::size(windows_)) --known_;  // replaces the last one: candidates have no more
     Window& next = windows_[known_++];
     next.distance = distance;
     next.references = references;
@@ -138,6 +140,8 @@ std::size_t estimate(const T* values, std::size_t count, const Quantiser<T>& z, 
     for (std::size_t k = 0; k < predictions.size(); ++k) {
       const std::size_t all = exact_bytes + plane_bytes(piece, predictions[k], kernels);
       bytes[k] += slow(predictions[k]) ? all + all / (min_gain_divisor - 1) : all;
+      if (predictions[k].references > 0 && predictions[k].lags.any())
+        bytes[k] += all / min_gain_of_row_divisor;
     }
   }
   return pieces.count * piece_values * sizeof(T);

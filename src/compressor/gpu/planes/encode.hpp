@@ -27,19 +27,19 @@ struct EncodeJob {
   FrameSeal seal;
 };
 
-// Size of the largest record: a raw layer. The planes of 16-bit floats alone may take slightly more. The
-// planes of a frame with lags, together with runs (encode_lagged.hpp), may take up to 1012 bytes more.
+// Size of the largest record without residuals: a raw layer. The planes of 16-bit floats alone may take
+// slightly more.
 template <class T>
 inline constexpr std::uint32_t record_words = layer_words<T>(chunk_values) + (sizeof(T) == 2 ? 512 : 256);
 
-template <class T>
+template <class T, std::uint32_t Words = record_words<T>>
 struct EncodeShared {
   ChunkThreadsShared threads;
   std::uint64_t record_at;
   std::uint32_t chunk, words;  // words: size of the record
   PlanesShared planes;
   RunsShared<T> runs;
-  alignas(16) std::uint32_t record[record_words<T>];
+  alignas(16) std::uint32_t record[Words];
 };
 
 // A float64 chunk becomes wide if it then has fewer exact values, by more than this number.
@@ -52,10 +52,10 @@ inline constexpr int large_at_a_time = is_half<T> ? 1 : static_cast<int>(block_v
 
 // Encodes one chunk. Bits: PackedBits::exact stores packed integers as exact values; kernels for
 // PackedBits::rounded contain no code for that.
-template <class T, class Simt, PackedBits Bits>
+template <class T, class Simt, PackedBits Bits, class BlockShared = EncodeShared<T>>
 class ChunkEncoder {
  public:
-  TAUT_DEVICE ChunkEncoder(Simt simt, EncodeShared<T>& shared, const EncodeJob<T>& job)
+  TAUT_DEVICE ChunkEncoder(Simt simt, BlockShared& shared, const EncodeJob<T>& job)
       : group_(simt, shared.threads), shared_(shared), job_(job), needs_fence_(job.seal.polled) {}
 
   TAUT_DEVICE void run() {
@@ -364,7 +364,7 @@ class ChunkEncoder {
   }
 
   ChunkThreads<Simt> group_;
-  EncodeShared<T>& shared_;
+  BlockShared& shared_;
   const EncodeJob<T>& job_;
   std::uint32_t n_ = 0;  // number of values of the chunk
   unsigned values_ = 0;  // number of values of this thread

@@ -22,7 +22,7 @@ class LaggedChunkEncoder : public ResidualChunkEncoder<T, Simt, Bits> {
   using Base = ResidualChunkEncoder<T, Simt, Bits>;
 
  public:
-  TAUT_DEVICE LaggedChunkEncoder(Simt simt, EncodeShared<T>& shared, const LaggedEncodeJob<T>& job)
+  TAUT_DEVICE LaggedChunkEncoder(Simt simt, ResidualShared<T>& shared, const LaggedEncodeJob<T>& job)
       : Base(simt, shared, job.encode), lagged_(job) {}
 
   // Runs the first kernel: stores integers. A value without an integer repeats the preceding one.
@@ -90,7 +90,7 @@ class LaggedChunkEncoder : public ResidualChunkEncoder<T, Simt, Bits> {
 template <class T, PackedBits Bits>
 struct IntegersKernel {
   using Job = LaggedEncodeJob<T>;
-  using Shared = EncodeShared<T>;
+  using Shared = ResidualShared<T>;
   static constexpr BlockShape shape{chunk_threads, 2};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
@@ -101,7 +101,7 @@ struct IntegersKernel {
 template <class T, PackedBits Bits>
 struct LaggedRecordsKernel {
   using Job = LaggedEncodeJob<T>;
-  using Shared = EncodeShared<T>;
+  using Shared = ResidualShared<T>;
   static constexpr BlockShape shape{chunk_threads, 2};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {

@@ -18,7 +18,7 @@ struct ReferencedEncodeJob {
 };
 
 template <class T>
-struct ReferencedShared : EncodeShared<T> {
+struct ReferencedShared : ResidualShared<T> {
   NamedShared named;
 };
 

@@ -2,6 +2,8 @@
 // integers, or runs that take too much space makes the encoding begin again without them.
 #pragma once
 
+#include <algorithm>
+
 #include "compressor/gpu/planes/encode.hpp"
 
 namespace taut::planes::cuda {
@@ -14,10 +16,25 @@ TAUT_DEVICE std::uint32_t max_plane_bytes(std::uint32_t n, std::uint8_t flags) {
   return 8 + static_cast<std::uint32_t>(blocks_of(n)) * (bits + 1) + 4;
 }
 
+// Size of the largest record of residuals. Integers that lags or references predict from may have large_bits,
+// whatever those of the chunk have; residuals are sums of up to four, and their second differences of up to
+// four of these. Runs take what hold_large() leaves them.
+template <class T>
+inline constexpr std::uint32_t residual_record_words = [] {
+  constexpr std::uint32_t planes = 8 + chunk_blocks * (large_bits + 5 + 1), runs_count = 4;
+  constexpr std::uint32_t small_planes = 8 + chunk_blocks * (small_bits + 3 + 1) + 4;
+  constexpr std::uint32_t layer = chunk_values * sizeof(T),
+                          runs = layer > small_planes ? layer - small_planes : 0;
+  return (planes + runs_count + runs + 3) / 4;
+}();
+
+template <class T>
+using ResidualShared = EncodeShared<T, std::max(record_words<T>, residual_record_words<T>)>;
+
 template <class T, class Simt, PackedBits Bits>
-class ResidualChunkEncoder : public ChunkEncoder<T, Simt, Bits> {
+class ResidualChunkEncoder : public ChunkEncoder<T, Simt, Bits, ResidualShared<T>> {
  public:
-  using ChunkEncoder<T, Simt, Bits>::ChunkEncoder;
+  using ChunkEncoder<T, Simt, Bits, ResidualShared<T>>::ChunkEncoder;
 
  protected:
   // Computes the integers of a chunk that is not small, and the flags of its record. A value without an

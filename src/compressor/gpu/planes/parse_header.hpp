@@ -76,7 +76,7 @@ class HeaderParser {
     f.step = h_.step();
     f.addends = h_.addends();
     f.prediction.inner = static_cast<Predictor>(h_.parameter(0));
-    if constexpr (reads_references<Expected>) f.prediction.references = h_.parameter(2);
+    if constexpr (reads_references<Expected>) f.prediction.references = named_references();
     f.stored = h_.has(FrameHeader::stored);
     f.record_words =
         static_cast<std::uint32_t>((h_.payload_bytes() - (f.stored ? 0 : bytes_before_records())) / 4);
@@ -119,9 +119,19 @@ class HeaderParser {
     return step == 0 || references > max_references ? code(Status::corrupt_frame) : 0;
   }
 
+  // Returns the number of references that the frame names, at most those that the caller has: the frame may
+  // change after it was checked.
+  TAUT_DEVICE unsigned named_references() const {
+    if constexpr (reads_references<Expected>) {
+      const unsigned named = h_.parameter(2);
+      return named < expected_.states.n ? named : expected_.states.n;
+    }
+    return 0;
+  }
+
   TAUT_DEVICE std::uint64_t bytes_before_records() const {
     const unsigned words =
-        reads_references<Expected> ? h_.parameter(1) + state_words * h_.parameter(2) : h_.parameter(1);
+        h_.parameter(1) + (reads_references<Expected> ? state_words * named_references() : 0);
     return cuda::bytes_before_records(words, expected_.values);
   }
 

@@ -35,6 +35,8 @@ constexpr std::int32_t subtract_wrapping(std::int32_t a, std::int32_t b) noexcep
 // Earlier integers from which those of a chunk are predicted: integer i as near[i], or as
 // near[i] + far[i] - both[i]. With lags a < b, these are the integers a, b and a + b values before. One
 // reference is `near`; two predict 2 * newest - older: `near` and `far` are the newest, `both` is the older.
+// With a lag behind references, `near` is the integer a lag before, `far` what references predict here, and
+// `both` what they predict a lag before.
 // Null where absent.
 struct EarlierIntegers {
   const std::int32_t* near = nullptr;
