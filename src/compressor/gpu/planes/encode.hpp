@@ -28,7 +28,7 @@ struct EncodeJob {
 };
 
 // Size of the largest record: a raw layer. The planes of 16-bit floats alone may take slightly more. The
-// planes of a frame with lags, together with runs (encode_lagged.hpp), may take up to 1012 bytes more.
+// planes of residuals, together with runs (encode_residuals.hpp), may take up to 1012 bytes more.
 template <class T>
 inline constexpr std::uint32_t record_words = layer_words<T>(chunk_values) + (sizeof(T) == 2 ? 512 : 256);
 
@@ -39,7 +39,7 @@ struct EncodeShared {
   std::uint32_t chunk, words;  // words: size of the record
   PlanesShared planes;
   RunsShared<T> runs;
-  alignas(16) std::uint32_t record[record_words<T>];
+  alignas(16) std::uint32_t record[record_words<T>];  // at the end of the call: the frame's header
 };
 
 // A float64 chunk becomes wide if it then has fewer exact values, by more than this number.
