@@ -84,8 +84,10 @@ class CapacityMode {
     std::size_t first_block;           // number of the peers' first block among those of all ranks
     Slice own_output = {};             // gets the values of this rank's decoded block; no memory: `out` does
     NodeWork before = {}, after = {};  // by nodes: work on the node before and after frames travel
-    std::vector<Buffer> memory = {};   // of values, until the call is settled
-    // Results of decoding each block, and then each peer's operand, in pinned memory.
+    // Memory of values, until the call is settled or, with a residual, until all its work is enqueued.
+    std::vector<Buffer> memory = {};
+    // Results of decoding each block, and then each peer's operand, in pinned memory: `result_memory` or,
+    // with a residual, residual_results_.
     TAUT_Cuda_result* results = nullptr;
     Buffer result_memory = {};
 
