@@ -17,6 +17,7 @@ Device::Device(const DeviceServices& services, int number, void* stream, bool de
       device_frames_(*this),
       range_buffer_(pinned_.scratch(sizeof(DeviceRange))),
       range_result_(new (range_buffer_.data()) DeviceRange{}) {
+  // Lets TAUT_Cuda_release free the unused memory of all pools.
   [[maybe_unused]] static const bool once = (services.at_release(DevicePool::trim_all), true);
 }
 
@@ -102,7 +103,7 @@ Status Kernels::copy(void* to, const void* from, std::size_t bytes) noexcept {
   const int code = device_.launch_on(
       queue_, [&](void* stream) { return device_.services_.copy_on(to, from, bytes, stream); });
   note_work(code);
-  return static_cast<Status>(code);
+  return Device::status_of(code);
 }
 
 void Kernels::note_work(int code) noexcept {

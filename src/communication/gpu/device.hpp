@@ -68,7 +68,8 @@ class Device {
     int operations = 0;                    // objects of class Kernels that use the stream
   };
 
-  // Returns true if no kernel does the work, so that the host has to.
+  // Returns true if no kernel does the work, so that the host has to. invalid_count: there are too many
+  // values for kernels; the host, whose limits may be others, does the work or reports the error.
   static bool needs_host(int code) noexcept {
     return code == TAUT_ERR_CUDA_NEEDS_HOST || code == static_cast<int>(Status::invalid_count);
   }
@@ -93,8 +94,10 @@ class Device {
 
   const DeviceServices& services_;
   int number_;
-  Queue main_queue_, second_queue_;                  // the second stream is opened when it is needed
-  std::uint64_t changes_ = 0, changes_at_fork_ = 0;  // work on the main stream that changes values
+  Queue main_queue_, second_queue_;  // the second stream is opened when it is needed
+  // Numbers of calls of copy() and enqueue(), now and at the last fork(). The second stream has to wait for
+  // their work, because the host does not.
+  std::uint64_t changes_ = 0, changes_at_fork_ = 0;
   bool frames_on_device_;
   DevicePool pinned_{*this, MemoryKind::pinned}, pooled_{*this, MemoryKind::pooled},
       plain_{*this, MemoryKind::plain};

@@ -9,8 +9,9 @@ namespace taut::gpu {
 
 // Makes and reads the same frames as a codec of the host. Kernels do the work on values that are on the GPU,
 // and write frames to host memory or to the GPU (DeviceFrames). Where no kernel serves a frame, the host does
-// the work on copies. start_encode() and its like return at once; the other functions return when their
-// result is there. sample() reads values on the host.
+// the work on copies. start_encode() and its like return at once, except that the host's work on values or
+// frames on the host is done before they return; the other functions return when their result is there.
+// sample() reads values on the host.
 class FrameCodec final : public Codec, public CodecOperations, private FrameArithmetic {
  public:
   // `host`: a codec for the same coding. `values` must outlive this object. If the coding names no codec, the

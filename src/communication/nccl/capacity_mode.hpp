@@ -27,7 +27,8 @@ namespace taut::nccl {
 // added: the owner of a block decodes them and reduces the values in the order of the ranks.
 //
 // A sum with a residual (error feedback) has frames of a fixed size, and needs no ratio: before values are
-// encoded their residual is added to them, and what the frame leaves out becomes the new one. The residual of a rank's own block, whose values do not travel as an operand, is that of the sum.
+// encoded their residual is added to them, and what the frame leaves out becomes the new one. The residual of
+// a rank's own block, whose values do not travel as an operand, is that of the sum.
 //
 // By nodes, of equal size, NCCL reduces and shares values on a node, and frames go from each rank to the
 // ranks of the other nodes with the same local rank. A block that overflows holds the node's values until it

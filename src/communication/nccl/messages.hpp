@@ -57,7 +57,7 @@ class MessageGroup {
     MessageHeader* header;       // on the host
     std::byte* device_header;    // on the GPU
     double min_ratio = 0;        // the message is sent plain if its frame has a lower ratio
-    bool coded = false;
+    bool coded = false;          // a send: it has a frame; from exchange_headers() on: the frame is sent
   };
 
   // Memory that work on the stream uses.

@@ -26,14 +26,14 @@ void SlotTrial::update(const SlotTimes& agreed) noexcept {
   if (agreed.slots < agreed.exact) {
     comparing_ = false;
     calls_since_trial_ = 0;
-    backoff_ = first_trial_interval;
+    min_backoff_ = first_trial_interval;
     return;
   }
   constexpr float max_pause = 4096;  // in calls: a disturbance may have made a trial slow
   const float lost = (agreed.slots / std::max(agreed.exact, 1e-30F) - 1) * static_cast<float>(calls);
   const auto pause = static_cast<std::uint32_t>(std::min(calls_per_lost_call * lost, max_pause));
-  compare_after(std::max(pause, backoff_));
-  backoff_ = std::min(2 * backoff_, max_trial_interval);
+  compare_after(std::max(pause, min_backoff_));
+  min_backoff_ = std::min(2 * min_backoff_, max_trial_interval);
 }
 
 void SlotTrial::compare_after(std::uint32_t exact_calls) noexcept {

@@ -40,7 +40,7 @@ NcclTransport::NcclTransport(const Library& nccl, const gpu::DeviceServices& ser
   check(nccl.CommCuDevice(comm, &device_), "ncclCommCuDevice");
 }
 
-// Drops the messages of an earlier call that has failed.
+// Drops the messages and work of an earlier call that has failed.
 void NcclTransport::begin_call(void* stream) noexcept {
   stream_ = stream;
   has_messages_ = needs_round_ = false;
@@ -160,7 +160,8 @@ bool NcclTransport::run_round_now(bool complete) {
   return complete;
 }
 
-// Writes the control messages to the other ranks. Returns the rendezvous messages that they announce.
+// Writes the control messages to the other ranks, and in the place of this rank the work on the node that it
+// has started, for run_node_work(). Returns the rendezvous messages that the control messages announce.
 std::vector<NcclTransport::Message*> NcclTransport::write_control_messages(bool complete) {
   ControlMessage* const control = control_messages(memory_->pinned.data());
   control[0] = {complete, 0, 0, 0, {}};

@@ -71,9 +71,10 @@ class NcclTransport final : public Transport {
   // Begins a call. All its work is enqueued on `stream`.
   void begin_call(void* stream) noexcept;
 
-  // Returns true if the call has started a message.
+  // Returns true if the call has started a message or work on the node.
   bool has_messages() const noexcept { return has_messages_; }
-  // Returns true if a poll since the last round found an unfinished message, which only a round can move.
+  // Returns true if a poll since the last round found an unfinished message or work, which only a round can
+  // complete.
   bool needs_round() const noexcept { return needs_round_; }
 
   // Takes part in a round. `complete`: the call is complete on this rank. Returns true if the call is
@@ -154,14 +155,16 @@ class NcclTransport final : public Transport {
     explicit Memory(const gpu::DeviceServices& services) noexcept
         : pinned(services, gpu::MemoryKind::pinned), device(services, gpu::MemoryKind::plain) {}
 
-    gpu::MemoryBlock pinned, device;  // control messages: those to be sent, then those received
+    // In a round: the control messages to be sent, then those received. In allgather(): the bytes of all
+    // ranks.
+    gpu::MemoryBlock pinned, device;
     std::deque<UnexpectedMessage> unexpected;
     // Buffers for truncated messages, which are longer than their receives, until the round ends.
     std::vector<std::unique_ptr<gpu::MemoryBlock>> truncated;
   };
 
-  // Returns work(), which uses `memory_`. If work() throws, frees that memory once the work enqueued on the
-  // stream is complete.
+  // Returns work(), which uses `memory_`. If work() throws, ends the communicator of the node, and frees that
+  // memory once the work enqueued on the stream is complete.
   template <class Work>
   auto with_memory(const Work& work);
 

@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(block_threads, 5)
   const unsigned block = (1 + step) * warp_lanes + simt.thread() % warp_lanes;
   Word x[lane_words];
   load_block(job.values + block * lane_words, lane_words, x);
-  differences.next(x, block, lane_words);
+  differences.convert(x, block, lane_words);
   encoder.write_block(x, block);
   is_used(shared);
 }

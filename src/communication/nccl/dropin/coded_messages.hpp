@@ -82,8 +82,8 @@ class CodedMessages {
   // Returns true if no message is ever coded.
   bool codes_nothing() const noexcept { return rules_.empty(); }
 
-  // Runs the kernels of all types once, on `stream`, and waits for them: CUDA loads a kernel at its first
-  // launch, and may wait for all streams meanwhile.
+  // Runs the kernels for float32 and float64 once, on `stream`, and waits for them: CUDA loads a kernel at
+  // its first launch, and may wait for all streams meanwhile.
   void load_kernels(void* stream);
 
   // Returns true if the message is coded, on both sides.

@@ -1,8 +1,9 @@
 // Payload format of the mpc codec: constants and sizes. The format is specified in spec.md beside this file.
 //
-//   payload = index: u32 offset[chunks + 1], in 4-byte words from the end of the index
+//   payload = grid, unit, base, states, lags: each only if the frame has it
+//           | index: u32 offset[chunks + 1], in 4-byte words from the end of the index
 //           | records, one a chunk of 4096 bytes; offset[i] == offset[i + 1]: a chunk of zeros
-//   record  = plane bytes | 0..3 bytes of 0 | bitmap bytes | flag bytes | heads | u64 flags of flags
+//   record  = planes | 0..3 bytes of 0 | coded | flags | heads | u64 top
 //             or a sparse record (sparse.hpp), or the words themselves
 //   block   = 8 consecutive differences as bit planes: a byte a plane, top plane first; bit j is word j
 #pragma once

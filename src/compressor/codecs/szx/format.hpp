@@ -1,12 +1,15 @@
 // Payload format of the szx codec: constants. The format is specified in spec.md beside this file. A value is
-// coded as an integer, its multiple of the frame's step. The low of a block is the least of its integers.
+// coded as an integer, its multiple of the frame's step. The low of a block is the least of its integers. The
+// base of a record is the least low of its blocks with a width (Code), or 0; the others have it as their low.
 //
 //   payload = index: u32 end[chunks], in 4-byte words from the end of the index
 //           | records, one a chunk of 5120 values
-//   record  = nothing (all values 0)
-//           | u8 form | u8 base_bytes | u16 0 | base (i32; i64 of float64)
-//             | codes, one byte a block | distances of the lows from base, base_bytes byte planes
-//             | blocks | padding
+//   record  = nothing (all values 0), or by its form (RecordForm):
+//     raw       u8 form | u8 0 | u16 0 | values
+//     constant  u8 form | u8 0 | u16 0 | base (i32; i64 of float64)
+//     blocks    u8 form | u8 base_bytes | u16 0 | base
+//               | codes, one byte a block | distances of the lows from base, base_bytes byte planes
+//               | blocks | padding
 //   block   = 64 values: the offsets of their integers from the block's low,
 //             as byte planes and then bit planes
 #pragma once

@@ -13,6 +13,9 @@ namespace {
 
 class Zfp final : public Codec {
  public:
+  // Frames have a fixed size at a rate from which even tiles of NaN and infinities fit with their map, if the
+  // number of blocks follows from the number of values (one dimension), and if no tile is stored because of
+  // packed integers.
   explicit Zfp(const Coding& coding)
       : contract_{.bound = coding.bound,
                   .fixed_size = coding.bound.kind == Bound::Kind::rate &&
@@ -25,8 +28,8 @@ class Zfp final : public Codec {
   const Contract& contract() const noexcept override { return contract_; }
 
   std::size_t max_bytes(DType type, std::size_t count, std::uint32_t) const noexcept override {
-    // The result is the same for all extents: with whole rows and planes, fewer values may take more blocks
-    // than more values.
+    // Extents are ignored: the result holds for all numbers of values up to `count`, and fewer values in
+    // whole rows and planes may take more blocks than more values.
     if (!contract_.fixed_size)
       return frame_header_bytes + front_bytes(max_dims, max_tiles(count)) + count * size_of(type);
     const Shape shape = shape_of(dims_, count);

@@ -1,7 +1,7 @@
-// Decodes frames: values <- frame, or values += frame. Frames with lags give residuals (lags.hpp). A warp
-// processes a chunk, and no warp waits for another. The values have the same bits as those of
-// codecs/mpc/kernel_set.hpp. Records that frame_io.cpp rejects are rejected here, before any value of the
-// chunk is written.
+// Decodes frames: values <- frame, or values += frame. Frames with lags or a grid give residuals or codes,
+// which later kernels convert (lags.hpp, grid.hpp). A warp processes a chunk, and no warp waits for another.
+// The values have the same bits as those of codecs/mpc/kernel_set.hpp. Records that frame_io.cpp rejects are
+// rejected here, before any value of the chunk is written.
 #pragma once
 
 #include "compressor/gpu/mpc/chunk.hpp"
@@ -63,8 +63,8 @@ struct DecodeJob {
 struct DecodeWarp {
   alignas(16) std::uint8_t words[chunk_bytes + sizeof(Quad)];
   Quad after;
-  std::uint64_t bitmaps[chunk_vectors];
-  std::uint16_t before[chunk_vectors];  // bytes of the planes of all preceding vectors
+  std::uint64_t bitmaps[chunk_vectors];  // of a sparse record: memory for SparseDecoder
+  std::uint16_t before[chunk_vectors];   // bytes of the planes of all preceding vectors
 };
 
 struct DecodeShared {

@@ -12,9 +12,9 @@ class Differences {
  public:
   TAUT_DEVICE Differences(const Simt& simt, unsigned distance) : simt_(simt), distance_(distance) {}
 
-  // Converts the words of block `block` to digits. Words that are not `present`, and the first words of the
-  // chunk, count as equal to their prediction. With distance 0 words are predicted by 0.
-  TAUT_DEVICE void next(Word (&x)[lane_words], unsigned block, unsigned present) {
+  // Converts the words of block `block` to digits. Words from `present` on, and the first words of the chunk,
+  // count as equal to their prediction. With distance 0 words are predicted by 0.
+  TAUT_DEVICE void convert(Word (&x)[lane_words], unsigned block, unsigned present) {
     Word before[2 * lane_words];
     block_before(x, before);
     for (unsigned i = 0; i < lane_words; ++i) before[lane_words + i] = x[i];

@@ -21,7 +21,7 @@ struct EncodeJob {
 // Shared memory of a warp: the planes of the record, then all of it, and a bitmap for each block.
 struct EncodeWarp {
   alignas(16) std::uint8_t record[chunk_bytes];
-  std::uint64_t bitmaps[chunk_vectors];
+  std::uint64_t bitmaps[chunk_vectors];  // then the counters of SparseEncoder
 };
 
 struct EncodeShared {
@@ -195,7 +195,7 @@ class ChunkEncoder {
       load_block(values_ + first, present, x);
       for (unsigned i = 0; i < lane_words; ++i) x[i] = input_word(x[i], rounding_);
       for (unsigned i = 0; i < lane_words; ++i) seen |= x[i];
-      differences.next(x, block, present);
+      differences.convert(x, block, present);
       write_block(x, block);
     }
     any_ = simt_.ballot(seen != 0) != 0;

@@ -1,5 +1,6 @@
-// The first step of a decoding, which checks the frame's header in each block, and the last step of each
-// call, which writes a header or the values of a stored frame.
+// The first step of a decoding, which checks the frame's header in each block; the choice of a grid, which
+// the kernels of an encoding share; and the last step of each call, which writes a header or the values of a
+// stored frame. A word has 4 bytes here, unless a comment says that it is one of the values.
 #pragma once
 
 #include "compressor/codecs/mpc/grid.hpp"
@@ -12,8 +13,8 @@ namespace taut::mpc::cuda {
 // Contents of an opened frame's header.
 struct OpenFrame {
   std::uint32_t status;         // not 0: the other members are invalid
-  unsigned distance;            // distance in words to the predicting word; 0: no prediction
-  unsigned words_before_index;  // words of 4 bytes between header and index
+  unsigned distance;            // distance to the predicting word of the values; 0: no prediction
+  unsigned words_before_index;  // words between header and index
   bool stored;
   std::uint32_t record_words;  // words of all records
 };
@@ -27,9 +28,9 @@ struct ExpectedFrame {
   DType type;
   std::uint32_t value_bytes;
   std::uint32_t chunks;
-  std::uint64_t words;
+  std::uint64_t words;  // number of words of the values
   bool lagged = false;  // later kernels undo lags and grids; otherwise frames with them need the host
-  std::uint32_t grid_bytes = 0;  // bytes of words that may have a grid; 0: the type has none
+  std::uint32_t grid_bytes = 0;  // size of a word of the values, if the type may have a grid; otherwise 0
 };
 
 // The grid that a frame's header and payload describe.
@@ -44,7 +45,7 @@ struct GridView {
   }
   TAUT_DEVICE unsigned lags() const { return header.parameter(1) & ~integers_flag; }
 
-  // Words of 4 bytes in the payload.
+  // Returns the number of words in the payload.
   TAUT_DEVICE unsigned words() const { return any() ? 4 + 2 * (has(unit_flag) + has(base_flag)) : 0; }
   TAUT_DEVICE double step() const { return header.double_at(header_words); }
   TAUT_DEVICE double offset() const { return header.double_at(header_words + 2); }
@@ -82,7 +83,8 @@ struct GridView {
   }
 };
 
-// Returns true if a frame of `words` words can have n lags, which begin at a word of its payload.
+// Returns true if a frame of `words` words of values can have n lags. `first`: word of the payload at which
+// the lags begin.
 TAUT_DEVICE bool good_lags(const HeaderView& h, unsigned first, unsigned n, std::uint64_t words) {
   std::uint32_t before = min_lag;
   for (unsigned k = 0; k < n; ++k) {
@@ -136,12 +138,14 @@ struct FoundGrid {
   enum Form : unsigned { differences, integers_alone, plain, forms };
 
   Grid grid;
-  Lags lags;                                  // lags that the coding names
-  std::uint32_t code_collision;               // 1: a word has the bits of a code, so that no grid can be used
-  std::uint32_t has_samples;                  // 1: `bytes` is set
-  std::uint32_t default_distance;             // distance that is used without samples
-  std::uint32_t distances;                    // number of distances to choose from; 1: the default alone
-  std::uint32_t capacity;                     // of the payload without the index, in words of 4 bytes
+  Lags lags;                     // lags that the coding names; none without samples
+  std::uint32_t code_collision;  // 1: a word of the values has the bits of a code: no grid can be used
+  std::uint32_t has_samples;     // 1: `bytes` is set
+  // Distance with lags, without samples, without a grid, and after a collision. At least 1 if `distances` is
+  // max_distances: choice_of() finds it by its number, default_distance - 1.
+  std::uint32_t default_distance;
+  std::uint32_t distances;  // number of distances to choose from; 1: the default alone; 0: no samples
+  std::uint32_t capacity;   // words of the payload without the index
   std::uint32_t bytes[forms][max_distances];  // total size of the sampled records
 
   // Returns distance number k.
@@ -160,12 +164,16 @@ struct GridChoice {
   // True if residuals of codes or of words are encoded, false if the words themselves.
   TAUT_DEVICE bool encodes_residuals() const { return grid.any() || lags.any(); }
 
-  // Words of 4 bytes in the payload before the index.
+  // Returns the number of words in the payload before the index.
   TAUT_DEVICE std::uint32_t words() const { return static_cast<std::uint32_t>(grid.bytes()) / 4 + lags.n; }
 };
 
-// Returns the coding of the fewest bytes. The shares of `bytes` and `alone` are those of Mpc::layout_of().
+// Returns the coding that the samples favour. A grid is chosen only if it saves the shares of
+// Mpc::layout_of(). Without samples, returns the grid if there is one. `word_bytes`: size of a word of the
+// values.
 TAUT_DEVICE GridChoice choice_of(const FoundGrid& found, std::uint32_t word_bytes) {
+  // A collision is noticed while GridCodesKernel writes residuals: their memory may then hold some of codes
+  // and some of words. Without grid and lags that memory is not read.
   if (found.code_collision != 0) return {{}, {}, found.default_distance};
   GridChoice chosen{found.grid, found.lags, found.default_distance};
   const GridChoice none{{}, found.lags, found.default_distance};
@@ -195,10 +203,11 @@ struct FinishJob {
   const Word* values;
   std::uint64_t count;
   Rounding rounding;
-  Lags lags;               // in words
+  Lags lags;               // in words of the values; with `found`, those of the choice count instead
   const FoundGrid* found;  // null: no grid was looked for
   bool stored;             // the frame has no room for an index
-  std::uint32_t capacity;  // words available for all records: a frame with more is stored
+  // Words available for all records; with `found`, for grid and lags too. A frame with more is stored.
+  std::uint32_t capacity;
   Scratch* scratch;
   ResultPlace result;
   std::uint32_t chunks, blocks;        // blocks: of this kernel

@@ -1,6 +1,6 @@
 // Kernels that encode values on a grid: FindGridKernel finds the grid, SampleGridKernel samples sizes of
-// records, GridCodesKernel computes residuals of the codes, GridEncodeKernel encodes these, or the values if
-// there is no grid.
+// records, GridCodesKernel computes residuals of the codes or, without a grid, of the values if there are
+// lags. GridEncodeKernel encodes these residuals, or the values if there is neither grid nor lag.
 #pragma once
 
 #include "compressor/codecs/mpc/grid_search.hpp"
@@ -191,11 +191,11 @@ struct GridCodesJob {
   const Word* values;
   std::uint64_t count;
   FoundGrid* found;
-  Word* codes;
+  Word* codes;  // residuals that the kernel writes
   std::uint32_t blocks;
 };
 
-// Computes the residuals of the codes.
+// Computes the residuals of the codes or of the values, and notices collisions.
 template <class Word>
 struct GridCodesKernel {
   using Job = GridCodesJob<Word>;
@@ -223,11 +223,11 @@ struct GridCodesKernel {
 template <class Word>
 struct GridEncodeJob {
   EncodeJob<Word> without_grid;
-  const Word* codes;
+  const Word* codes;  // residuals
   const FoundGrid* found;
 };
 
-// Encodes the codes' residuals in the chosen coding, behind the grid and the lags in the payload.
+// Encodes the residuals, or the values, in the chosen coding, behind the grid and the lags in the payload.
 template <class Word>
 struct GridEncodeKernel {
   using Job = GridEncodeJob<Word>;

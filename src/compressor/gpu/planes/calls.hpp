@@ -119,7 +119,7 @@ void launch_encoder(Launcher& launcher, const EncodeJob<T>& job) {
   });
 }
 
-// Encodes to the canonical frame. `room` holds at least the codec's max_bytes.
+// Encodes to a frame (Canonical in sink.hpp). `room` holds at least the codec's max_bytes.
 template <class T, class Launcher>
 void encode(Launcher& launcher, const EncodeCall<T>& call, const FrameMemory& room,
             const CallMemory& memory) {

@@ -58,8 +58,8 @@ class LaggedChunkDecoder : public ChunkDecoder<T, Simt> {
     store_block(block_of(chunk), block_values, r);
   }
 
-  // Computes values once the residuals have become integers. Skips chunks that the first kernel found
-  // malformed.
+  // Computes values once the residuals have become integers. Skips chunks with a malformed head. Values of
+  // other chunks that the first kernel found malformed are unspecified: the call has failed.
   TAUT_DEVICE void run_values() {
     if (!lagged()) return;
     const std::uint32_t chunk = this->group_.simt().block();

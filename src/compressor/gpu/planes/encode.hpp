@@ -39,7 +39,7 @@ struct EncodeShared {
   std::uint32_t chunk, words;  // words: size of the record
   PlanesShared planes;
   RunsShared<T> runs;
-  alignas(16) std::uint32_t record[Words];
+  alignas(16) std::uint32_t record[Words];  // at the end of the call: the frame's header
 };
 
 // A float64 chunk becomes wide if it then has fewer exact values, by more than this number.

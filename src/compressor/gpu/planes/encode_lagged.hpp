@@ -1,8 +1,8 @@
 // Encodes values to a frame with lags; writes the same bytes as residuals.cpp. The first kernel writes the
 // integers of all chunks to memory. The second kernel codes each chunk from its own integers and those that
 // its lags reach. A chunk that needs raw layers, wide integers, or runs that take too much space makes the
-// encoding begin again without lags. The kernels for that case are always launched, and have nothing to
-// encode if it does not occur. The last of them ends the call.
+// encoding begin again without lags, as does a record that does not fit. The kernels for that case are always
+// launched, and have nothing to encode if it does not occur. The last of them ends the call.
 #pragma once
 
 #include "compressor/gpu/planes/encode_residuals.hpp"
@@ -13,7 +13,7 @@ template <class T>
 struct LaggedEncodeJob {
   EncodeJob<T> encode;
   std::int32_t* integers;  // whole chunks of integers
-  std::uint32_t* forms;    // flags of each chunk's record
+  std::uint32_t* forms;    // flags of each chunk's record, from the first kernel for the second
   Lags lags;               // all of them reach values
 };
 

@@ -1,5 +1,6 @@
 // Encoding of residuals, in frames with lags and in frames with references. A chunk that needs layers, wide
-// integers, or runs that take too much space makes the encoding begin again without them.
+// integers, or runs that take too much space makes the encoding begin again, without lags and references. So
+// does a record that does not fit in the frame.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +9,8 @@
 
 namespace taut::planes::cuda {
 
-// Returns an upper bound on the plane bytes of a record of n values without lags, as residuals.cpp does.
-// Runs are not included.
+// Returns the same as max_plane_bytes() of codecs/planes/general/general.hpp: the size of the largest record
+// of n values without residuals and runs. It also decides whether a chunk of residuals may have runs.
 TAUT_DEVICE std::uint32_t max_plane_bytes(std::uint32_t n, std::uint8_t flags) {
   constexpr std::uint32_t signs = 3;
   const std::uint32_t bits = ((flags & large) != 0 ? large_bits : small_bits) + signs;

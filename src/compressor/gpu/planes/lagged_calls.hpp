@@ -7,8 +7,8 @@
 
 namespace taut::planes::cuda {
 
-// Memory for the integers of `count` values, and for one word for each thread of the column kernels or for
-// each chunk.
+// Memory of a call for the integers of `count` values. Behind them are the totals of a decoding or, in the
+// same place, the forms of an encoding.
 class IntegersMemory {
  public:
   static std::size_t bytes(std::uint64_t count) {
@@ -21,17 +21,21 @@ class IntegersMemory {
       : data_(reinterpret_cast<std::int32_t*>(data)), count_(count) {}
 
   std::int32_t* integers() const { return data_; }
-  // Words for the totals: one for each thread of column_sums.hpp, and at least one for each chunk.
-  std::uint32_t* totals() const {
+  // Returns the totals of column_sums.hpp, one for each thread of its kernels. Only for a decoding.
+  std::uint32_t* totals() const { return behind_integers(); }
+  // Returns the flags of the records (LaggedEncodeJob::forms), one word for each chunk. Only for an encoding.
+  std::uint32_t* forms() const { return behind_integers(); }
+
+ private:
+  std::uint32_t* behind_integers() const {
     return reinterpret_cast<std::uint32_t*>(data_ + chunks_of(count_) * chunk_values);
   }
 
- private:
   std::int32_t* data_;
   std::uint64_t count_;
 };
 
-// Converts residuals to integers.
+// Converts residuals to integers. The lags are those of OpenedSources::total, which is the frame itself.
 template <class Launcher>
 void undo_lags(Launcher& launcher, const IntegersMemory& room, std::uint64_t count,
                const CallMemory& memory) {
@@ -59,9 +63,9 @@ void decode_lagged(Launcher& launcher, const Source& source, DType type, T* valu
   end_call<LaggedEndKernel<T>>(launcher, job, job.decode.blocks, seal_of(count, memory));
 }
 
-// Encodes to the canonical frame, with lags where the CPU uses them. `frame` is exactly as long as the
-// codec's max_bytes: a frame that would not fit is encoded without lags. Requires at least one lag, that all
-// lags reach values, and a step other than 0.
+// Encodes to a frame, the same as on the CPU. The whole frame is encoded without lags if a chunk cannot have
+// them (encode_lagged.hpp), or if the frame would not fit: `frame` is exactly as long as the codec's
+// max_bytes. Requires at least one lag, that all lags reach values, and a step other than 0.
 template <class T, class Launcher>
 void encode_lagged(Launcher& launcher, const EncodeCall<T>& call, const Lags& lags, const FrameMemory& frame,
                    const IntegersMemory& room, const CallMemory& memory) {
@@ -70,7 +74,7 @@ void encode_lagged(Launcher& launcher, const EncodeCall<T>& call, const Lags& la
   seal.lags = lags;
   seal.blocks = seal.chunks + closing_blocks(seal.chunks);
   const EncodeJob<T> plain = encode_job(call, sink_of(frame, call.count, memory), seal);
-  LaggedEncodeJob<T> job{plain, room.integers(), room.totals(), lags};
+  LaggedEncodeJob<T> job{plain, room.integers(), room.forms(), lags};
   job.encode.sink = sink_of(frame, call.count, memory, lags.n);
   with_bits(call.z, [&]<PackedBits Bits>() {
     launcher.template launch<IntegersKernel<T, Bits>>(plain.sink.chunks, job);

@@ -25,7 +25,7 @@ struct ExpectedFrame {
   LagsUse lags;
 };
 
-// Frames that a call accepts which has arrays to refer to, under these numbers.
+// Frames that a call with references accepts. `states`: the numbers of these references.
 struct ExpectedReferences : ExpectedFrame {
   StateNumbers states;
 };

@@ -1,5 +1,5 @@
-// Parses the record of one chunk, by all threads of a block together. Rejects the records that record.cpp
-// rejects.
+// Parses the record of one chunk, by all threads of a thread block together. Rejects the records that
+// record.cpp rejects.
 #pragma once
 
 #include "compressor/codecs/planes/format/format.hpp"
@@ -56,7 +56,7 @@ struct ParsedRecord : RecordHead {
   std::uint32_t n = 0;          // number of values in the chunk
   std::uint32_t widths = 0;     // widths of this thread's blocks: packed_widths.hpp
   std::uint32_t blocks_at = 0;  // first byte of this thread's blocks
-  RunsView<T> runs;
+  RunsView<T> runs;             // RunsCheck::by_caller: only `first_byte`, that of the number of runs
   std::uint32_t layers_at = 0, layers = 0;  // first byte, and number, of the raw layers
   bool runs_sorted_by_end = true;           // all records sort them by their starts
 
@@ -79,8 +79,8 @@ enum class RunsCheck {
 };
 
 // Reads a record after its head. All threads call it together. Whether they reach a barrier depends only on
-// the head and on results of scans, never on what one thread alone has read: a record that is overwritten
-// meanwhile cannot deadlock the block.
+// the head and on results of scans, never on what one thread alone has read. So the thread block cannot
+// deadlock if other work of the program, by mistake, overwrites the frame meanwhile.
 // `Referenced`: the table may name widths.
 template <class T, class Threads, RunsCheck Check, bool Referenced = false>
 class RecordReader {
@@ -91,6 +91,7 @@ class RecordReader {
       : threads_(threads), record_(record), max_runs_(std::uint64_t{addends} * n) {
     record_ = {};
     static_cast<RecordHead&>(record_) = head;
+    // The compiler leaves out the code for forms whose flags it knows to be 0.
     if (stops_before_runs) record_.flags &= static_cast<std::uint8_t>(~(wide | has_layers));
     if (Check == RunsCheck::absent) record_.flags &= static_cast<std::uint8_t>(~has_runs);
     record_.words.data = threads.simt().global(head.words.data);
@@ -139,15 +140,15 @@ class RecordReader {
       if (record_.has(two_bits)) return read_names();
     const std::uint32_t blocks = blocks_in(record_.n);
     Scanned<std::uint32_t> rank{threads_.thread() * Threads::blocks_per_thread, blocks};
-    std::uint32_t named = existing_mask<Threads::blocks_per_thread>(threads_.thread(), blocks);
-    if (!record_.has(dense)) read_map(blocks, named, rank);
+    std::uint32_t entry_mask = existing_mask<Threads::blocks_per_thread>(threads_.thread(), blocks);
+    if (!record_.has(dense)) read_map(blocks, entry_mask, rank);
     const std::uint32_t table = end_;
     take_table(static_cast<std::uint32_t>(entry_bytes(rank.total, record_.flags)));
-    if (!good_) named = 0;
+    if (!good_) entry_mask = 0;
     if (!record_.has(byte_widths)) {
-      if (named != 0) record_.widths = nibbles(table, rank.before, named);
+      if (entry_mask != 0) record_.widths = nibbles(table, rank.before, entry_mask);
     } else {
-      if (named != 0) record_.widths = bytes(table + rank.before, named);
+      if (entry_mask != 0) record_.widths = bytes(table + rank.before, entry_mask);
       if (threads_.any(any_above<Threads::blocks_per_thread>(record_.widths, record_.has(wide) ? 64 : 32)))
         good_ = false;
     }
@@ -179,25 +180,26 @@ class RecordReader {
     if (record_.has(byte_widths) && threads_.any(record_.widths > 32)) good_ = false;
   }
 
-  // Return the widths of this thread's blocks that have an entry in the table, a bit of `named` for each:
-  // from entry `first` on, or from byte `at` on.
-  TAUT_DEVICE std::uint32_t nibbles(std::uint32_t table, std::uint32_t first, std::uint32_t named) const {
+  // Return the widths of this thread's blocks that have an entry in the table, a bit of `entry_mask` for
+  // each: from entry `first` on, or from byte `at` on.
+  TAUT_DEVICE std::uint32_t nibbles(std::uint32_t table, std::uint32_t first,
+                                    std::uint32_t entry_mask) const {
     const std::uint32_t at = table + first / 2, shift = first % 2 * 4;
     if constexpr (Threads::blocks_per_thread == 1) {
       return record_.words.byte(at) >> shift & 15u;
     } else {
-      return spread(bytes_of_nibbles(record_.words.word(at) >> shift), named);
+      return spread(bytes_of_nibbles(record_.words.word(at) >> shift), entry_mask);
     }
   }
-  TAUT_DEVICE std::uint32_t bytes(std::uint32_t at, std::uint32_t named) const {
+  TAUT_DEVICE std::uint32_t bytes(std::uint32_t at, std::uint32_t entry_mask) const {
     if constexpr (Threads::blocks_per_thread == 1) {
       return record_.words.byte(at);
     } else {
-      return spread(record_.words.word(at), named);
+      return spread(record_.words.word(at), entry_mask);
     }
   }
-  TAUT_DEVICE std::uint32_t spread(std::uint32_t entries, std::uint32_t named) const {
-    return named == 15 ? entries : spread_bytes(threads_.simt(), entries, named);
+  TAUT_DEVICE std::uint32_t spread(std::uint32_t entries, std::uint32_t entry_mask) const {
+    return entry_mask == 15 ? entries : spread_bytes(threads_.simt(), entries, entry_mask);
   }
 
   TAUT_DEVICE std::uint64_t bytes_left() const { return std::uint64_t{record_.words.count} * 4 - end_; }
@@ -213,16 +215,16 @@ class RecordReader {
     good_ &= (end_ + 3) / 4 <= record_.words.count;
   }
 
-  // Reads the map of blocks with an entry: `named` has a bit for each block of this thread, `rank` counts the
-  // entries before them.
-  TAUT_DEVICE void read_map(std::uint32_t blocks, std::uint32_t& named, Scanned<std::uint32_t>& rank) {
+  // Reads the map of blocks with an entry: `entry_mask` has a bit for each block of this thread, `rank`
+  // counts the entries before them.
+  TAUT_DEVICE void read_map(std::uint32_t blocks, std::uint32_t& entry_mask, Scanned<std::uint32_t>& rank) {
     const unsigned first = threads_.thread() * Threads::blocks_per_thread;
     const auto map = static_cast<std::uint32_t>(bitmap_bytes(blocks)), at = end_;
     take_table(map);
     const std::uint32_t eight = good_ && first < 8 * map ? record_.words.byte(at + first / 8) : 0u,
                         marked = eight >> (first % 8) & ((1u << Threads::blocks_per_thread) - 1);
-    const bool beyond = (marked & ~named) != 0;
-    named = marked;
+    const bool beyond = (marked & ~entry_mask) != 0;
+    entry_mask = marked;
     rank = threads_.scan(count_marked<Threads::blocks_per_thread>(threads_.simt(), marked) |
                          static_cast<std::uint32_t>(beyond) << 16);
     good_ &= rank.total < 1u << 16;
@@ -240,13 +242,13 @@ class RecordReader {
     if (count == 0 || !take(std::uint64_t{count} * run_bytes_of<T>(record_.has(wide)))) return false;
     if (Check == RunsCheck::lengths) return true;
     if (count > max_runs_) return false;
-    bool bad = false, in_line = true;
+    bool bad = false, ends_sorted = true;
     for (std::uint32_t i = threads_.thread(); i < count; i += Threads::threads) {
       const DecodedRun<T> run = record_.runs[i], before = i > 0 ? record_.runs[i - 1] : DecodedRun<T>{};
       bad |= run.end() == run.start() || run.end() > record_.n || (i > 0 && run < before);
-      in_line &= i == 0 || run.end() >= before.end();
+      ends_sorted &= i == 0 || run.end() >= before.end();
     }
-    record_.runs_sorted_by_end = !threads_.any(!in_line);
+    record_.runs_sorted_by_end = !threads_.any(!ends_sorted);
     return !threads_.any(bad);
   }
 
@@ -264,7 +266,8 @@ class RecordReader {
   bool good_ = true;       // no error found so far
 };
 
-// Reads what follows the heads of two records, with one scan: each sum of widths is below 2^16.
+// Calls read_rest() for two records after their read_widths(), with one scan for both: each sum of widths is
+// below 2^16. Returns false if a record is malformed.
 template <class Threads, class Reader>
 TAUT_DEVICE bool read_rests(Threads& threads, Reader& a, Reader& b) {
   const auto widths = threads.scan(a.sum_of_widths() | b.sum_of_widths() << 16);

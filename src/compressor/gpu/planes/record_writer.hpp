@@ -103,8 +103,8 @@ TAUT_DEVICE std::uint8_t* write_map(const Threads& threads, std::uint8_t* table,
   return table + bitmap_bytes(blocks);
 }
 
-// Collects the entries of all blocks that have planes. Returns those of this thread from index each * thread
-// on. Takes one barrier.
+// Collects the entries of all blocks that have planes. Returns those of this thread, as many as it has
+// blocks, from index blocks_per_thread * thread on. Takes one barrier.
 template <class Threads>
 TAUT_DEVICE std::uint32_t collect_entries(const Threads& threads, PlanesShared& shared,
                                           const PlanesPlan& plan) {

@@ -14,9 +14,9 @@ struct CallReferences {
   StateNumbers states;
 };
 
-// Encodes to the canonical frame, with the references and `predictor` where the CPU uses references;
-// otherwise with the predictor of the call. `frame` is exactly as long as the codec's max_bytes. Requires a
-// reference, a value, and a step other than 0.
+// Encodes to a frame, the same as on the CPU: with the references and `predictor` or, if a chunk cannot have
+// references or the frame would not fit, without any and with the predictor of the call. `frame` is exactly
+// as long as the codec's max_bytes. Requires a reference, a value, and a step other than 0.
 template <class T, class Launcher>
 void encode_referenced(Launcher& launcher, const EncodeCall<T>& call, Predictor predictor,
                        const CallReferences<T>& references, const FrameMemory& frame,

@@ -30,7 +30,8 @@ struct ReferenceGrid {
     return {z, reciprocal};
   }
 
-  // Returns the integer next to a value, however far it is; 0 if that has more than 22 bits, and for NaN.
+  // Returns the integer whose multiple is nearest to a value, also if it is not within the bound. Returns 0
+  // if that integer has more than 22 bits, and for NaN.
   TAUT_DEVICE std::int32_t integer(T x) const {
     std::int32_t q = 0;
     if (quantise_small(x, z, q)) return q;

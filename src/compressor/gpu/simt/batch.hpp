@@ -28,7 +28,7 @@ template <class Kernel>
 struct BatchKernel {
   struct Job {
     typename Kernel::Job items[max_items];
-    std::uint32_t ends[max_items];  // number of blocks of the items up to this one
+    std::uint32_t ends[max_items];  // number of blocks of the items up to this one, which is included
   };
   static_assert(sizeof(Job) <= 4096, "more than the parameters of a kernel may take");
   using Shared = typename Kernel::Shared;

@@ -26,7 +26,7 @@ TAUT_DEVICE void store_as(void* to, const V& v) {
   std::memcpy(__builtin_assume_aligned(to, alignment_of<V>), &v, sizeof v);
 }
 
-// True if N values at an address can be moved by 16 bytes.
+// True if all N values are wanted (`values` is N), and the address is aligned to 16 bytes.
 template <class T, std::size_t N>
 TAUT_DEVICE bool by_quads(const T* at, unsigned values) {
   return values == N && reinterpret_cast<std::uintptr_t>(at) % sizeof(Quad) == 0;

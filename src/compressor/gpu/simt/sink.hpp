@@ -20,7 +20,7 @@ struct Control {
   std::uint32_t words;          // number of words of all records
   std::uint32_t done;           // number of blocks of the last kernel that have done their part
   std::uint32_t deferred;       // number of chunks that a kernel leaves to the next one
-  std::uint32_t encodes_again;  // not 0: later kernels encode again, because a record needs another form
+  std::uint32_t encodes_again;  // not 0: a record needs another form or more room; later kernels encode again
 };
 
 // A chunk that a kernel leaves to the next one.

@@ -64,8 +64,8 @@ TAUT_DEVICE std::uint32_t next_resident(const Simt& simt, unsigned resident) {
   return simt.block() + resident * simt.multiprocessors();
 }
 
-// Prefetches the record of chunk i. In a frame with lags this may be other words, which does no harm. Nothing
-// beyond the frame's bytes is accessed. Called by a warp.
+// Prefetches the record of chunk i. If lags, references or a grid precede the index, these are other words,
+// which does no harm. Nothing beyond the frame's bytes is accessed. Called by a warp.
 template <class Simt>
 TAUT_DEVICE void prefetch_record(const Simt& simt, const Source& source, std::uint32_t chunks,
                                  std::uint32_t i) {

@@ -27,7 +27,7 @@ struct RangeJob {
   const T* values;
   std::uint64_t count;
   ComputedIn<T> fill;  // this value does not count; NaN: there is no such value
-  bool exact_bits;     // packed integers (compressor/frame/packed_integers.hpp) do not count
+  bool exact_bits;     // packed integers (compressor/values/number_range.hpp) do not count
   Extremes* parts;     // range of each thread block's values
   std::uint32_t blocks;
 };

@@ -8,7 +8,8 @@
 namespace taut::zfp::cuda {
 
 // Permutation of coefficients: coefficient i of the stream is coefficient index[i] of the block, numbered 4 y
-// + x, 16 z + 4 y + x, or 64 w + 16 z + 4 y + x.
+// + x, 16 z + 4 y + x, or 64 w + 16 z + 4 y + x. It is a struct, so that wide.hpp can make a table of it in
+// memory (TAUT_TABLE), and transform.hpp a constant of a function.
 template <unsigned D>
 struct CoefficientOrder;
 

@@ -1,7 +1,8 @@
 // Kernels that encode tiles with NaN or infinities again, after EncodeKernel. ClassifyKernel determines form
-// and size of the record of such a tile; it is launched only if not all tiles have fixed sizes. RepairKernel
-// encodes such tiles, and tiles whose records have moved because an earlier tile is stored uncompressed. It
-// completes the call.
+// and size of the record of such a tile. PlaceKernel (frame.hpp) then computes the positions of all records,
+// if some tile is stored uncompressed. Both are launched only if some tile's record has another size when its
+// values are not finite. RepairKernel encodes the tiles with NaN or infinities, and tiles whose records have
+// moved because an earlier one is longer. It completes the call.
 #pragma once
 
 #include "compressor/gpu/zfp/encode.hpp"
@@ -172,9 +173,10 @@ struct RepairKernel {
     TileState& state = job.scratch->tiles()[tile];
     const std::uint64_t expected = job.positions.template record_position<D>(job.field, tile);
     const std::uint64_t place = job.scratch->control.encodes_again != 0 ? state.record : expected;
-    const bool special = state.special != 0;
+    const bool special = state.special != 0;  // some values of the tile are not finite
     if (!special && place == expected) return;
     IndexEntry entry = job.index()[tile];
+    // The index still has the form of EncodeKernel if ClassifyKernel was not launched.
     if (special && entry.form() == Form::coded) entry = IndexEntry(Form::repaired, entry.bytes());
     TileRepairer<T, D, Simt>(simt, shared, job, tile, entry, job.records() + place).encode();
     simt.barrier();
