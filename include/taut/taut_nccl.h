@@ -120,8 +120,8 @@ TAUT_NCCL_API int TAUT_Nccl_AlltoAll(const void* sendbuff, void* recvbuff, size_
  *   TAUT_Nccl_comm_settle completes it and reports a frame that was not decoded, because the ranks' types
  *   differ. Nothing is repeated.
  * - NaN, infinities and sums that exceed the type come out as they would without a residual, and set their
- *   residuals to 0. The residual of a result makes no infinity of it: the greatest number of the type results.
- *   Those of the operands may, near the end of float16's range.
+ *   residuals to 0. The residual of a result makes no infinity of it: the greatest number of the type
+ *   results. Those of the operands may, near the end of float16's range.
  * - By nodes, sums on a node are NCCL's: what it rounds there is in no residual.
  * - Calls that the policy leaves to NCCL, small ones for example, leave the residual as it is. */
 
