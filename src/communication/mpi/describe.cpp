@@ -189,12 +189,6 @@ bool misplaces_in_place(const MpiCall& call, const RankAndSize& group) noexcept 
   }
 }
 
-bool overlap(ConstSlice a, ConstSlice b) noexcept {
-  const auto address = [](const ConstSlice& s) { return reinterpret_cast<std::uintptr_t>(s.data); };
-  return a.count != 0 && b.count != 0 && address(a) < address(b) + b.bytes() &&
-         address(b) < address(a) + a.bytes();
-}
-
 // Returns true if the values that a call sends overlap those that it receives. Where both sides have blocks,
 // each block is compared with its counterpart.
 bool overlap(const Operands& data) noexcept {

@@ -110,6 +110,16 @@ PolicyState& CapacityMode::state_of(const Policy& policy) {
   return states_.try_emplace(&policy, policy, options().kernels).first->second;
 }
 
+template <class Work>
+auto CapacityMode::or_abort_node(const Work& work) {
+  try {
+    return work();
+  } catch (...) {
+    transport_.abort_node();
+    throw;
+  }
+}
+
 bool CapacityMode::serve(const NcclCall& call, const CollectiveCall& described, const Rules& rules,
                          const Nodes& nodes, const std::function<bool()>& exact) {
   if (call.residual != nullptr) return serve_with_residual(call, described, rules, nodes);

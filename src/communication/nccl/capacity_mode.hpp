@@ -131,14 +131,7 @@ class CapacityMode {
   void exchange_frames(Run& run, const SlotCall& call);
   // Returns work(). If it throws, kernels on the node's values do not wait for other ranks.
   template <class Work>
-  auto or_abort_node(const Work& work) {
-    try {
-      return work();
-    } catch (...) {
-      transport_.abort_node();
-      throw;
-    }
-  }
+  auto or_abort_node(const Work& work);
   std::vector<char> failed_somewhere(SlotTimes& times);
   Settled settle_all(void* stream, const SlotTimes& times);
   Settled settle_now(void* stream, const SlotTimes& times);

@@ -18,12 +18,6 @@ bool is_left_to_nccl(const Plan& plan) noexcept {
   }
 }
 
-bool overlap(ConstSlice a, ConstSlice b) noexcept {
-  const auto* const first = static_cast<const std::byte*>(a.data);
-  const auto* const second = static_cast<const std::byte*>(b.data);
-  return first < second + b.bytes() && second < first + a.bytes();
-}
-
 }  // namespace
 
 // Returns a sum with its residual; nothing if NCCL serves it, on all ranks. Throws Error, on all ranks, if no

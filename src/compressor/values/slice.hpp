@@ -44,6 +44,13 @@ struct Slice : BasicSlice<void, std::byte> {
   operator ConstSlice() const noexcept { return {data, count, type}; }
 };
 
+// Returns true if two slices share memory.
+inline bool overlap(ConstSlice a, ConstSlice b) noexcept {
+  const auto address = [](const ConstSlice& s) { return reinterpret_cast<std::uintptr_t>(s.data); };
+  return a.count != 0 && b.count != 0 && address(a) < address(b) + b.bytes() &&
+         address(b) < address(a) + a.bytes();
+}
+
 // Range of elements. part_range() returns part `i` of `parts` nearly equal parts of `count` elements: the
 // first count % parts have one element more.
 struct Range {
