@@ -1,3 +1,4 @@
+// The table of codecs. CMake writes codec_table.inc, a line for each folder beside this file.
 #include <array>
 #include <string_view>
 

@@ -102,7 +102,11 @@ typename GpuCodec<T>::Slotted GpuCodec<T>::encode_to_slots(const std::vector<T>&
   const std::size_t chunks = planes::chunks_of(x.size());
   Slotted out{std::vector<std::uint32_t>(chunks), std::vector<std::uint32_t>(chunks * slot_words),
               slot_words};
-  planes::cuda::encode<T>(launcher_, call(x), {out.words.data(), out.slots.data(), slot_words}, place());
+  const auto values = call(x);
+  planes::cuda::FrameSeal seal = seal_of(values, place());
+  seal.blocks = std::max(seal.chunks, 1u);
+  const planes::cuda::Slots slots{out.words.data(), out.slots.data(), slot_words};
+  launch_encoder(launcher_, encode_job(values, sink_of(slots, x.size(), place()), seal));
   return out;
 }
 

@@ -43,8 +43,9 @@ std::vector<NcclCalls> function_counts();
 // Notes a communicator. The report names the process by its rank in the first of the largest communicators.
 void note_communicator(int rank, int ranks);
 
-// Registers a handler that writes the report when the process ends. open_reports() returns the reports of the
-// communicators that exist then. Later calls do nothing.
-void report_at_exit(std::vector<std::unique_ptr<CommReport>> (*open_reports)());
+// Registers a handler that writes the report when the process ends. stop_and_report() stops the threads, also
+// where there is nothing to report, and returns the reports of the communicators that exist then. Later calls
+// do nothing.
+void report_at_exit(std::vector<std::unique_ptr<CommReport>> (*stop_and_report)());
 
 }  // namespace taut::nccl::dropin

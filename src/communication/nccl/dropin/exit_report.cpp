@@ -1,4 +1,4 @@
-
+// Writes the report and the summary on calls of NCCL when the process ends. Declared in counts.hpp.
 #include <cstdio>
 #include <cstdlib>
 
@@ -10,11 +10,11 @@
 namespace taut::nccl::dropin {
 namespace {
 
-// The process, and the source of its reports.
+// The process, and what stops its threads and gives its reports.
 struct ExitReport {
   std::mutex mutex;
   ProcessRank process;
-  std::vector<std::unique_ptr<CommReport>> (*open_reports)() = nullptr;
+  std::vector<std::unique_ptr<CommReport>> (*stop_and_report)() = nullptr;
 };
 ExitReport& exit_report() {
   static auto* const one = new ExitReport;
@@ -34,10 +34,10 @@ void write_at_exit() noexcept {
   ProcessRank& process = exit_report().process;
   const Status status = guarded([&] {
     const std::lock_guard lock(exit_report().mutex);
-    const std::vector<std::unique_ptr<CommReport>> open = exit_report().open_reports();
-    if (function_counts().empty()) return;
+    const std::vector<std::unique_ptr<CommReport>> open = exit_report().stop_and_report();
+    if (function_counts().empty()) return;  // the threads are stopped
     std::vector<const CommReport*> all;
-    const std::unique_lock<std::mutex> keeping = add_kept(all);
+    const std::unique_lock<std::mutex> unchanged = add_kept(all);  // while they are written
     for (const auto& one : open) all.push_back(one.get());
     process.seconds = run_time();
     process.finished = true;
@@ -59,10 +59,10 @@ void note_communicator(int rank, int ranks) {
   exit_report().process.ranks = ranks;
 }
 
-void report_at_exit(std::vector<std::unique_ptr<CommReport>> (*open_reports)()) {
+void report_at_exit(std::vector<std::unique_ptr<CommReport>> (*stop_and_report)()) {
   const std::lock_guard lock(exit_report().mutex);
-  if (exit_report().open_reports != nullptr) return;
-  exit_report().open_reports = open_reports;
+  if (exit_report().stop_and_report != nullptr) return;
+  exit_report().stop_and_report = stop_and_report;
   options();  // constructed before the handler is registered: destroyed after the handler has run
   std::atexit(write_at_exit);
 }

@@ -31,7 +31,7 @@ std::size_t TypedCodec<T>::encode_without_residuals(CodingPath path, unsigned wi
 template <class T>
 auto TypedCodec<T>::encode_chunk(const T* values, std::size_t n, CodingPath previous, unsigned& width_class,
                                  PlaneRecordWriter& writer) const -> CodingPath {
-  if (previous == CodingPath::raw_layer && general_.encode_certain_layer(values, n, quantiser_, writer))
+  if (previous == CodingPath::raw_layer && general_.encode_if_surely_raw_layer(values, n, quantiser_, writer))
     return CodingPath::raw_layer;
   T padded[chunk_values];
   const T* const whole = whole_groups(values, n, quantiser_.predictor, padded);
@@ -52,11 +52,11 @@ auto TypedCodec<T>::encode_chunk(const T* values, std::size_t n, CodingPath prev
   } else if (!small) {
     alignas(64) std::int32_t q[chunk_values];
     ChunkMask marks;
-    const QuantisedChunk found = general_.quantise(whole, n, quantiser_, q, marks);
-    if (!found.all_have_integers) {
-      const std::uint8_t range = found.all_small ? 0 : large;
-      return general_.encode(values, n, q, marks, range, quantiser_, writer) ? CodingPath::general
-                                                                             : CodingPath::raw_layer;
+    const QuantisedChunk quantised = general_.quantise(whole, n, quantiser_, q, marks);
+    if (!quantised.all_have_integers) {
+      const std::uint8_t range_flag = quantised.all_small ? 0 : large;
+      return general_.encode(values, n, q, marks, range_flag, quantiser_, writer) ? CodingPath::general
+                                                                                  : CodingPath::raw_layer;
     }
     // A chunk of small integers keeps its planes whatever their size, because accumulate() adds values to
     // planes without encoding the values alone. Large integers of halves may take more bytes than a raw
@@ -78,7 +78,7 @@ bool TypedCodec<T>::commit_planes(PlanesOut& planes, std::uint8_t flags, std::si
                                   PlaneRecordWriter& writer) const noexcept {
   drop_padding(planes, blocks_of(n));
   if (planes.bytes == 0 && planes.base == 0 && flags == 0) return writer.commit(0);
-  const RecordHeader header{static_cast<std::uint8_t>(flags | writer.allowed_forms()),
+  const RecordHeader header{static_cast<std::uint8_t>(flags | writer.table_flags()),
                             static_cast<std::uint16_t>(planes.bytes), planes.base};
   WidthSummary summary;
   if (planes.bytes > 0) summary = kernels_.widths.summarize(planes.widths);

@@ -27,7 +27,7 @@ bool GeneralPath<T>::encode_residuals(const T* values, std::size_t n, std::int32
 
   alignas(64) std::byte record[max_plane_record<std::int32_t>];
   if (count > 0) flags |= has_runs;
-  flags |= writer.allowed_forms();
+  flags |= writer.table_flags();
   const std::size_t bytes = write_narrow(q, n, flags, {z.predictor, earlier}, record);
   const std::size_t total = bytes + (count > 0 ? 4 + count * bytes_per_run : 0);
   if (total > writer.left()) return false;

@@ -237,7 +237,7 @@ template <class T>
 bool TypedCodec<T>::accumulate_general(const Operand& operand, const T* values, std::size_t n,
                                        std::uint32_t addends, PlaneRecordWriter& writer) const {
   if ((fits_narrow(0, addends) &&
-       general_.accumulate_certain_layer(operand.chunk_operand(), values, n, quantiser_, writer)) ||
+       general_.accumulate_if_surely_raw_layer(operand.chunk_operand(), values, n, quantiser_, writer)) ||
       general_.accumulate_runs(operand.chunk_operand(), values, n, addends, quantiser_, writer)) {
     ++SumPipelineCounting::own().general;
     return true;

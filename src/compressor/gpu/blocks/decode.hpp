@@ -77,7 +77,7 @@ struct DecodeKernel {
     std::uint32_t failure = shared.frame.status;
     if (failure == 0 && !decode_chunk(simt, job, shared.frame.bits)) failure = code(Status::corrupt_frame);
     if (failure != 0 && simt.thread() == 0) simt.atomic_max(&job.scratch->control.failure, failure);
-    close(simt, *job.scratch, job.grid, job.result);
+    end_call_if_last(simt, *job.scratch, job.grid, job.result);
   }
 
  private:

@@ -76,7 +76,7 @@ struct EncodeKernel {
     magnitudes.share(simt);
     if (block < blocks_of(job.count)) write(job, block, lane, x, magnitudes);
     if (simt.block() == 0) write_head(simt, shared, job);
-    close(simt, *job.scratch, job.grid, job.result);
+    end_call_if_last(simt, *job.scratch, job.grid, job.result);
   }
 
  private:

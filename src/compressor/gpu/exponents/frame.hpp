@@ -1,5 +1,5 @@
-// The first step of a decoding, which checks the frame's header in each block, and the last step of each
-// call, which writes a header or the values of a stored frame.
+// The first step of a decoding, which checks the frame's header in each thread block, and the last step of
+// each call, which writes the header, and the values of a stored frame.
 #pragma once
 
 #include "compressor/gpu/exponents/chunk.hpp"
@@ -35,8 +35,8 @@ TAUT_DEVICE OpenFrame parse_header(const HeaderView& h, const ExpectedFrame& exp
     f.status = bytes == expected.values * value_bytes ? 0 : code(Status::corrupt_frame);
   } else {
     const bool whole = bytes % 4 == 0 && bytes >= 4 * index && words == f.record_words,
-               empty = expected.chunks > 0 || (words == 0 && whole && h.word[header_words] == 0);
-    f.status = h.addends() == 1 && whole && empty ? 0 : code(Status::corrupt_frame);
+               index_valid = expected.chunks > 0 || (words == 0 && whole && h.word[header_words] == 0);
+    f.status = h.addends() == 1 && whole && index_valid ? 0 : code(Status::corrupt_frame);
   }
   return f;
 }
@@ -76,7 +76,7 @@ struct FinishKernel {
     if (job.frame != nullptr && simt.block() == 0 && simt.thread() < warp_lanes)
       write(simt, shared.header, job, stored);
     if (job.frame != nullptr && stored) copy(simt, job);
-    close(simt, *job.scratch, job.blocks, job.result);
+    end_call_if_last(simt, *job.scratch, job.blocks, job.result);
   }
 
  private:
@@ -97,7 +97,7 @@ struct FinishKernel {
   template <class Simt>
   TAUT_DEVICE static void write(const Simt& simt, std::uint32_t* header, const Job& job, bool stored) {
     for (unsigned i = 0; simt.thread() == 0 && i < header_words; ++i) header[i] = job.header[i];
-    if (simt.thread() == 0 && stored) header[1] |= std::uint32_t{FrameHeader::stored} << 24;
+    if (simt.thread() == 0 && stored) mark_stored(header);
     const std::uint64_t coded = std::uint64_t{4} * (index_words(job.chunks) + job.scratch->control.words);
     write_header(simt, job.scratch->crc, header, stored ? job.count * value_bytes : coded, job.frame,
                  job.result);

@@ -237,7 +237,7 @@ struct FinishKernel {
            i += step)
         to[i] = input_word(job.values[i], job.rounding);
     }
-    close(simt, *job.scratch, job.blocks, job.result);
+    end_call_if_last(simt, *job.scratch, job.blocks, job.result);
   }
 
  private:
@@ -256,7 +256,7 @@ struct FinishKernel {
   TAUT_DEVICE static void write(const Simt& simt, std::uint32_t* header, const Job& job,
                                 const GridChoice& choice, bool stored) {
     for (unsigned i = 0; simt.thread() == 0 && i < header_words; ++i) header[i] = job.header[i];
-    if (simt.thread() == 0 && stored) header[1] |= std::uint32_t{FrameHeader::stored} << 24;
+    if (simt.thread() == 0 && stored) mark_stored(header);
     if (simt.thread() == 0 && !stored && job.found != nullptr) {
       header[11] =
           choice.distance | choice.grid.distance_flags() | (choice.lags.n | choice.grid.lag_flags()) << 8;

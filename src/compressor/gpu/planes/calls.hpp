@@ -17,7 +17,7 @@ inline std::size_t scratch_bytes(std::uint64_t count) {
   return sizeof(Scratch) + sizeof(ChunkState) * chunks_of(count);
 }
 
-// Memory for the records of an array in flight: a slot for each chunk.
+// Scratch memory with a slot for each chunk's record, so that no chunk waits for another.
 struct Slots {
   std::uint32_t* words;  // number of words of each record
   std::uint32_t* slots;
@@ -48,7 +48,7 @@ inline Sink sink_of(const FrameMemory& room, std::uint64_t count, const CallMemo
       .chunk_states = memory.chunk_states()};
 }
 
-// Returns the sink of an array in flight.
+// Returns the sink of slots.
 inline Sink sink_of(const Slots& slots, std::uint64_t count, const CallMemory& memory) {
   return {.index = slots.words,
           .records = slots.slots,
@@ -78,15 +78,15 @@ struct EncodeCall {
   FrameHeader header;
 };
 
-// Calls action.operator()<Bits>(), where Bits says which kernels serve the quantiser.
+// Calls action.operator()<Bits>(). Bits: `exact` if packed integers must keep their bits.
 template <class T, class Action>
-void with_bits(const Quantiser<T>& z, Action action) {
+void with_packed_bits(const Quantiser<T>& z, Action action) {
   if constexpr (NumberRange<T>::has_limits)
     if (z.exact_bits) return action.template operator()<PackedBits::exact>();
   action.template operator()<PackedBits::rounded>();
 }
 
-// Returns the end of a call that writes no header, with one block.
+// Returns the seal (header and end, FrameSeal) of a call that writes no header, with one block.
 inline FrameSeal seal_of(std::uint64_t count, const CallMemory& memory) {
   FrameSeal seal{};
   seal.scratch = memory.scratch;
@@ -97,7 +97,7 @@ inline FrameSeal seal_of(std::uint64_t count, const CallMemory& memory) {
   return seal;
 }
 
-// Returns the end of an encoding, with the header of its frame.
+// Returns the seal of an encoding.
 template <class T>
 FrameSeal seal_of(const EncodeCall<T>& call, const CallMemory& memory) {
   FrameSeal seal = seal_of(call.count, memory);
@@ -114,7 +114,7 @@ EncodeJob<T> encode_job(const EncodeCall<T>& call, const Sink& sink, const Frame
 
 template <class T, class Launcher>
 void launch_encoder(Launcher& launcher, const EncodeJob<T>& job) {
-  with_bits(job.z, [&]<PackedBits Bits>() {
+  with_packed_bits(job.z, [&]<PackedBits Bits>() {
     launcher.template launch<EncodeKernel<T, Bits>>(job.seal.blocks, job);
   });
 }
@@ -133,15 +133,6 @@ void encode(Launcher& launcher, const EncodeCall<T>& call, const FrameMemory& ro
     sink.chunks = 0;
   }
   launch_encoder(launcher, encode_job(call, sink, seal));
-}
-
-// Encodes to slots, for data in flight: neither chunks nor blocks wait for each other. A chunk that does not
-// fit in its slot is reported as buffer_too_small.
-template <class T, class Launcher>
-void encode(Launcher& launcher, const EncodeCall<T>& call, const Slots& slots, const CallMemory& memory) {
-  FrameSeal seal = seal_of(call, memory);
-  seal.blocks = std::max(seal.chunks, 1u);
-  launch_encoder(launcher, encode_job(call, sink_of(slots, call.count, memory), seal));
 }
 
 template <class T>
@@ -192,10 +183,10 @@ template <class T>
 struct SumCall {
   std::span<const Source> sources;  // at most max_sources
   DType type;
-  std::uint64_t count;        // number of T
-  Quantiser<T> z;             // step and predictor of the slots
-  FrameHeader header = {};    // header of the slots; used if the first source is not a frame
-  bool slots_follow = false;  // slots have the first source's predictor instead
+  std::uint64_t count;                     // number of T
+  Quantiser<T> z;                          // step and predictor of the slots
+  FrameHeader header = {};                 // header of the slots; used if the first source is not a frame
+  bool slots_use_first_predictor = false;  // slots have the first source's predictor instead
 };
 
 template <class T>
@@ -207,7 +198,7 @@ SumInput sum_input(const SumCall<T>& call, const FrameMemory& room) {
   input.room = room.bytes;
   input.slots_step = static_cast<double>(call.z.step);
   input.slots_predictor = call.z.predictor;
-  input.slots_follow = call.slots_follow;
+  input.slots_use_first_predictor = call.slots_use_first_predictor;
   write_header(call.header, std::as_writable_bytes(std::span(input.slots_header)));
   return input;
 }
@@ -231,7 +222,7 @@ void sum(Launcher& launcher, const SumCall<T>& call, const FrameMemory& room, co
 // Number of words of a slot that is large enough for every chunk of T.
 template <class T>
 constexpr std::uint32_t whole_slot_words() {
-  return layer_words<T>(chunk_values) + (sizeof(T) == 2 ? 512 : 0);
+  return layer_words<T>(chunk_values) + words_beyond_layer<T>;
 }
 
 // Computes room <- frame + values. The values are encoded with the frame's predictor to `slots`, of

@@ -5,6 +5,8 @@
 // their arrays are in local memory.
 #pragma once
 
+#include <algorithm>
+
 #include "compressor/base/status.hpp"
 #include "compressor/gpu/planes/parse_header.hpp"
 #include "compressor/gpu/planes/record_writer.hpp"
@@ -27,10 +29,15 @@ struct EncodeJob {
   FrameSeal seal;
 };
 
-// Size of the largest record without residuals: a raw layer. The planes of 16-bit floats alone may take
-// slightly more.
+// Words by which a record without residuals may exceed a raw layer: the planes of 16-bit floats alone may
+// take slightly more.
 template <class T>
-inline constexpr std::uint32_t record_words = layer_words<T>(chunk_values) + (sizeof(T) == 2 ? 512 : 256);
+inline constexpr std::uint32_t words_beyond_layer = sizeof(T) == 2 ? 512 : 0;
+
+// Size of the shared memory for a record without residuals. Of other types 256 words are spare.
+template <class T>
+inline constexpr std::uint32_t record_words =
+    layer_words<T>(chunk_values) + std::max<std::uint32_t>(words_beyond_layer<T>, 256);
 
 template <class T, std::uint32_t Words = record_words<T>>
 struct EncodeShared {

@@ -76,7 +76,7 @@ void encode_lagged(Launcher& launcher, const EncodeCall<T>& call, const Lags& la
   const EncodeJob<T> plain = encode_job(call, sink_of(frame, call.count, memory), seal);
   LaggedEncodeJob<T> job{plain, room.integers(), room.forms(), lags};
   job.encode.sink = sink_of(frame, call.count, memory, lags.n);
-  with_bits(call.z, [&]<PackedBits Bits>() {
+  with_packed_bits(call.z, [&]<PackedBits Bits>() {
     launcher.template launch<IntegersKernel<T, Bits>>(plain.sink.chunks, job);
     launcher.template launch<LaggedRecordsKernel<T, Bits>>(plain.sink.chunks, job);
     launcher.template launch<BeginAgainKernel>(1, {plain.sink.control});

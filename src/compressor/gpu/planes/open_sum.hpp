@@ -1,6 +1,6 @@
-// Opens the sources of a sum and describes their sum. A source is a frame, or the slots (sink.hpp) of an
-// array in flight. The first thread block of the sum's first kernel publishes the opened sources; a thread
-// block that finds none published opens the sources for itself.
+// Opens the sources of a sum and describes their sum. A source is a frame, or slots (sink.hpp). The first
+// thread block of the sum's first kernel publishes the opened sources; a thread block that finds none
+// published opens the sources for itself.
 #pragma once
 
 #include "compressor/gpu/planes/parse_header.hpp"
@@ -15,7 +15,7 @@ struct SumInput {
   std::uint64_t room;  // size of the memory of the sum in bytes
   double slots_step;   // step of the slots, which hold one addend each
   Predictor slots_predictor;
-  bool slots_follow;                         // slots have the first source's predictor instead
+  bool slots_use_first_predictor;            // slots have the first source's predictor instead
   std::uint32_t slots_header[header_words];  // header of the sum if the first source is not a frame
 };
 
@@ -49,7 +49,7 @@ class SumDescriber {
       : simt_(simt), input_(input), opened_(opened), lane_(simt.thread()), has_source_(lane_ < input.count) {}
 
   TAUT_DEVICE void describe() const {
-    if (has_source_ && input_.slots_follow && frame() == nullptr)
+    if (has_source_ && input_.slots_use_first_predictor && frame() == nullptr)
       opened_.sources[lane_].prediction.inner = opened_.sources[0].prediction.inner;
     const OpenFrame own = has_source_ ? opened_.sources[lane_] : OpenFrame{};
     const std::uint64_t addends = simt_.inclusive_sum(std::uint64_t{own.addends});

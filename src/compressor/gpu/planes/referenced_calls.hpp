@@ -29,7 +29,7 @@ void encode_referenced(Launcher& launcher, const EncodeCall<T>& call, Predictor 
   ReferencedEncodeJob<T> job{plain, references.arrays, states.n};
   job.encode.sink = sink_of(frame, call.count, memory, state_words * states.n);
   job.encode.z.predictor = predictor;
-  with_bits(call.z, [&]<PackedBits Bits>() {
+  with_packed_bits(call.z, [&]<PackedBits Bits>() {
     launcher.template launch<ReferencedEncodeKernel<T, Bits>>(plain.sink.chunks, job);
     launcher.template launch<BeginAgainKernel>(1, {plain.sink.control});
     launcher.template launch<ReferencedEndKernel<T, Bits>>(seal.blocks, {plain, {states, predictor}});

@@ -9,6 +9,7 @@
 
 namespace taut::planes::cuda {
 
+// Words of a state number.
 inline constexpr unsigned state_words = sizeof(std::uint64_t) / 4;
 
 // Arrays as long as the values of a frame.
@@ -17,7 +18,7 @@ struct ReferenceArrays {
   const T *newest, *before;  // null: the frame does not name it
 };
 
-// The step of a frame, as values are converted to integers.
+// Converts values of references to integers on the grid of a frame.
 template <class T>
 struct ReferenceGrid {
   Quantiser<T> z;  // of which `inverse` is used
@@ -41,7 +42,7 @@ struct ReferenceGrid {
   }
 };
 
-// The prediction of a thread's integers.
+// The prediction of a thread's integers: newest, or 2 * newest - before.
 template <class T>
 class ReferencePrediction {
  public:

@@ -61,7 +61,7 @@ TAUT_DEVICE void write_frame_header(const Simt& simt, const FrameSeal& seal, boo
   for (unsigned i = lane; lane == 0 && i < header_words; ++i)
     header[i] = seal.is_sum ? seal.scratch->header[i] : seal.header[i];
   if (lane == 0 && stored) {
-    header[1] |= std::uint32_t{FrameHeader::stored} << 24;
+    mark_stored(header);
     header[11] = 0;
   } else if (lane == 0 && !seal.is_sum) {
     header[11] |= lags.n << 8;

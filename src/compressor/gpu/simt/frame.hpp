@@ -107,6 +107,9 @@ struct HeaderView {
   }
 };
 
+// Sets flag `stored` in the words of a header.
+TAUT_DEVICE void mark_stored(std::uint32_t* header) { header[1] |= std::uint32_t{FrameHeader::stored} << 24; }
+
 // Checks a frame of which `readable` bytes may be read, and returns a status. Called by a whole warp. The
 // codec checks the payload.
 template <class Simt>
@@ -184,8 +187,8 @@ TAUT_DEVICE void end_call(const Simt& simt, ScratchHead& scratch, const ResultPl
 
 // Ends the last kernel of a call that writes no header. The kernel has `blocks` blocks.
 template <class Simt>
-TAUT_DEVICE void close(const Simt& simt, ScratchHead& scratch, std::uint32_t blocks,
-                       const ResultPlace& result) {
+TAUT_DEVICE void end_call_if_last(const Simt& simt, ScratchHead& scratch, std::uint32_t blocks,
+                                  const ResultPlace& result) {
   if (arrives_last(simt, scratch.control, blocks)) end_call(simt, scratch, result);
 }
 

@@ -2,7 +2,8 @@
 // Canonical: records follow each other, and are placed in one pass. Each chunk waits only for the sizes of
 // the chunks before it (decoupled look-back: Merrill and Garland, "Single-pass parallel prefix scan with
 // decoupled look-back", 2016).
-// Slotted: chunk i is stored at i * slot_words, for data in flight; no chunk waits.
+// Slotted: scratch memory with a slot for each chunk's record, the i-th at i * slot_words, so that no chunk
+// waits for another.
 #pragma once
 
 #include "compressor/base/status.hpp"

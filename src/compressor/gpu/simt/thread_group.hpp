@@ -32,8 +32,8 @@ class ThreadGroup {
   TAUT_DEVICE unsigned lane() const { return simt_.thread() % warp_lanes; }
   TAUT_DEVICE unsigned warp() const { return simt_.thread() / warp_lanes; }
 
-  // Returns sums modulo 2^bits. Takes one barrier: the totals of two calls are kept, because no thread writes
-  // the totals of the next call but one before all threads have read those of this call.
+  // Returns sums modulo 2^bits. Takes one barrier. Two sets of totals suffice: the barrier of the next call
+  // separates reads of this set from its next use.
   template <class V>
   TAUT_DEVICE Scanned<V> scan(V v) {
     const V up_to = simt_.inclusive_sum(v);
@@ -54,7 +54,8 @@ class ThreadGroup {
   }
 
   // before() in two parts, for a barrier that is needed anyway: share_last() precedes the barrier, and
-  // take_previous() follows it. A value that no thread takes may be shared anew after that barrier.
+  // take_previous() follows it. If no thread calls take_previous(), share_last() may be called again after
+  // the barrier.
   template <class V>
   TAUT_DEVICE void share_last(V v) {
     if (lane() == warp_lanes - 1) store_total(v);

@@ -190,7 +190,7 @@ struct DecodeKernel {
       if (!good && simt.thread() == 0)
         simt.atomic_max(&job.scratch->control.failure, code(Status::corrupt_frame));
     }
-    close(simt, *job.scratch, tiles > 0 ? tiles * job.parts : 1, job.result);
+    end_call_if_last(simt, *job.scratch, tiles > 0 ? tiles * job.parts : 1, job.result);
   }
 };
 

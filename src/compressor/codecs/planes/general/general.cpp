@@ -115,26 +115,27 @@ void GeneralPath<T>::write_layer(const T* values, std::size_t n, const ChunkMask
 }
 
 template <class T>
-bool GeneralPath<T>::encode_certain_layer(const T* values, std::size_t n, const Quantiser<T>& z,
-                                          PlaneRecordWriter& writer) const {
-  return write_certain_layers(nullptr, 0, values, n, z, writer);
+bool GeneralPath<T>::encode_if_surely_raw_layer(const T* values, std::size_t n, const Quantiser<T>& z,
+                                                PlaneRecordWriter& writer) const {
+  return write_if_surely_raw_layers(nullptr, 0, values, n, z, writer);
 }
 
 template <class T>
-bool GeneralPath<T>::accumulate_certain_layer(const ChunkOperand<T>& operand, const T* values, std::size_t n,
-                                              const Quantiser<T>& z, PlaneRecordWriter& writer) const {
+bool GeneralPath<T>::accumulate_if_surely_raw_layer(const ChunkOperand<T>& operand, const T* values,
+                                                    std::size_t n, const Quantiser<T>& z,
+                                                    PlaneRecordWriter& writer) const {
   const bool layers_alone = operand.stored_values != nullptr ||
                             (operand.record->header.flags == has_layers && operand.record->header.base == 0);
   if (z.step == 0 || !layers_alone) return false;  // with step 0 all values are exact values
-  return write_certain_layers(
+  return write_if_surely_raw_layers(
       operand.stored_values != nullptr ? operand.stored_values : operand.record->layers, operand.layers(),
       values, n, z, writer);
 }
 
 template <class T>
-bool GeneralPath<T>::write_certain_layers(const std::byte* before, std::size_t layers, const T* values,
-                                          std::size_t n, const Quantiser<T>& z,
-                                          PlaneRecordWriter& writer) const {
+bool GeneralPath<T>::write_if_surely_raw_layers(const std::byte* before, std::size_t layers, const T* values,
+                                                std::size_t n, const Quantiser<T>& z,
+                                                PlaneRecordWriter& writer) const {
   const std::size_t used = RecordHeader{}.bytes() + layers_bytes<T>(layers + 1, n);
   if (used + 3 > writer.left()) return false;
   // Values beyond this limit have no integer, not even a 64-bit one.
@@ -399,7 +400,7 @@ bool GeneralPath<T>::sum(std::span<const ChunkOperand<T>> operands, std::size_t 
   }
   if (!fits_narrow(flags, addends)) flags |= wide;
   flags |= static_cast<std::uint8_t>((runs > 0 ? has_runs : 0) | (layers > 0 ? has_layers : 0) |
-                                     writer.allowed_forms());
+                                     writer.table_flags());
   const bool is_wide = (flags & wide) != 0;
 
   ChunkScratch scratch(writer);

@@ -74,15 +74,15 @@ class GeneralPath {
   bool encode(const T* values, std::size_t n, std::int32_t* q, ChunkMask& marks, std::uint8_t flags,
               const Quantiser<T>& z, PlaneRecordWriter& writer) const;
 
-  // Writes a chunk as a raw layer if encode() is certain to do so. Returns false and writes no record in any
-  // other case. The check is cheap where raw layers are likely.
-  bool encode_certain_layer(const T* values, std::size_t n, const Quantiser<T>& z,
-                            PlaneRecordWriter& writer) const;
+  // Writes a chunk if it is certain to become a raw layer in encode(). Returns false and writes no record in
+  // any other case. The check is cheap where raw layers are likely.
+  bool encode_if_surely_raw_layer(const T* values, std::size_t n, const Quantiser<T>& z,
+                                  PlaneRecordWriter& writer) const;
 
   // Writes the sum of a chunk that consists of raw layers, and of values that encode() is certain to write as
   // one. Returns false and writes no record in any other case.
-  bool accumulate_certain_layer(const ChunkOperand<T>& operand, const T* values, std::size_t n,
-                                const Quantiser<T>& z, PlaneRecordWriter& writer) const;
+  bool accumulate_if_surely_raw_layer(const ChunkOperand<T>& operand, const T* values, std::size_t n,
+                                      const Quantiser<T>& z, PlaneRecordWriter& writer) const;
 
   // Writes the sum of a chunk and of values, some without an integer, that encode() is certain to write as
   // planes. Returns false and writes no record in any other case.
@@ -128,8 +128,8 @@ class GeneralPath {
   void decode_planes(const Record<T>& record, const Quantiser<T>& z, std::int64_t* q, T* values) const;
   void dequantise_all(const std::int32_t* q, std::size_t n, const Quantiser<T>& z, T* values) const;
 
-  bool write_certain_layers(const std::byte* before, std::size_t layers, const T* values, std::size_t n,
-                            const Quantiser<T>& z, PlaneRecordWriter& writer) const;
+  bool write_if_surely_raw_layers(const std::byte* before, std::size_t layers, const T* values, std::size_t n,
+                                  const Quantiser<T>& z, PlaneRecordWriter& writer) const;
   void write_layer(const T* values, std::size_t n, const ChunkMask& unchanged, const Quantiser<T>& z,
                    PlaneRecordWriter& writer) const noexcept;
   bool becomes_wide(const T* values, std::size_t n, const Quantiser<T>& z, std::int64_t* q,

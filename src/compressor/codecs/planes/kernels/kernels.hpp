@@ -110,8 +110,8 @@ struct Kernels {
   bool (*decode_from_references)(const PlanesIn& in, const ReferenceValues<T>& before, std::size_t groups,
                                  const Quantiser<T>& z, T* values) noexcept;
 
-  // Returns true if a value is below the range of numbers: any_below_numbers() of
-  // compressor/values/number_range.hpp.
+  // Returns true if a value is a packed integer because it is smaller than numbers in use:
+  // any_below_numbers() of compressor/values/number_range.hpp.
   bool (*any_below_numbers)(const T* values, std::size_t n) noexcept;
 };
 

@@ -3,7 +3,8 @@
 //   Values<T>(values, z)                      source of integers: quantised values
 //   ReferenceResiduals<T>(values, before, z)  optional: the same, less their prediction from references
 //   ReferenceSums<T>(before, z)               with ReferenceResiduals: adds that prediction to integers
-//   Residuals(q, earlier)                     source of integers, less their prediction if there is one
+//   Residuals(q, earlier)                     source of integers, less their prediction from `earlier`, the
+//                                             integers a lag before or of references, if there are any
 //   LargeValues<T>(values, z)                 optional: Values of integers of up to unchecked_bits<T>
 //   write(source, predictor, groups, out)     writes the planes of a source; false if a value is not small
 //   add(in, source, predictor, groups, out)   the same, plus the planes `in`
@@ -18,7 +19,8 @@
 //                                             two
 //   quantise, quantise_large, sum             kernels that a set writes itself; the second with LargeValues
 //   Widths                                    operations on tables of widths
-// The scalar set (Portable in kernel_set.hpp) shows these.
+// `predictor` acts inside the chunk, on what a source gives; ChunkPrediction calls it `inner`. The scalar set
+// (Portable in kernel_set.hpp) shows these.
 #pragma once
 
 #include "compressor/codecs/planes/kernels/general_kernels.hpp"
@@ -123,7 +125,8 @@ void decode_residuals(const PlanesIn& in, std::size_t groups, const Quantiser<T>
   });
 }
 
-// Coders of residuals from references, for sets with ReferenceResiduals<T>.
+// Coders of residuals from references, for sets with ReferenceResiduals<T>. Return false if some |q| leaves
+// the small range; the output is then unusable.
 template <class Isa, class T>
 struct ReferenceCoders {
   static constexpr decltype(Kernels<T>::encode_from_references) encode = nullptr;
@@ -160,8 +163,9 @@ inline std::int32_t base_of_sum(const PlanesIn* in, std::size_t n) noexcept {
   return sum;
 }
 
+// any_below_numbers(), compiled with the set's instructions.
 template <class T>
-bool find_below_numbers(const T* values, std::size_t n) noexcept {
+bool any_too_small_for_number(const T* values, std::size_t n) noexcept {
   return any_below_numbers(values, n);
 }
 
@@ -183,7 +187,7 @@ constexpr KernelSet kernel_set(const GeneralKernels& (*general)() noexcept) {
                               decode_residuals<Isa, T>,
                               ReferenceCoders<Isa, T>::encode,
                               ReferenceCoders<Isa, T>::decode,
-                              find_below_numbers<T>};
+                              any_too_small_for_number<T>};
           }),
           {pack<Isa>, unpack<Isa>, add<Isa>, Isa::sum},
           {Isa::Widths::summarize, Isa::Widths::count, write_widths<typename Isa::Widths>,

@@ -60,16 +60,17 @@ class FrameReader {
   std::size_t count_ = 0;
 };
 
-// Writer of the records of a frame. allowed_forms(): RecordFlags::two_bits if tables may name widths, else 0.
+// Writer of the records of a frame. Flag `two_bits` of table_flags() asks finish_planes() to consider a table
+// with three named widths; only frames with references have it.
 class PlaneRecordWriter : public RecordWriter<max_plane_record<std::int32_t>> {
  public:
   using RecordWriter::RecordWriter;
 
-  std::uint8_t allowed_forms() const noexcept { return allowed_forms_; }
-  void allow_forms(std::uint8_t forms) noexcept { allowed_forms_ = forms; }
+  std::uint8_t table_flags() const noexcept { return table_flags_; }
+  void set_table_flags(std::uint8_t flags) noexcept { table_flags_ = flags; }
 
  private:
-  std::uint8_t allowed_forms_ = 0;
+  std::uint8_t table_flags_ = 0;
 };
 
 // Writer of the index and the records of a frame into `out`.
@@ -86,7 +87,7 @@ class FrameWriter {
     const Bytes records{records_, static_cast<std::size_t>(end_ - records_)};
     if (chunk_bytes == 0) chunk_bytes = even_share(records.size(), chunks_);
     const auto write_part = [&](Range chunks, PlaneRecordWriter& writer) {
-      writer.allow_forms(prediction_.references > 0 ? two_bits : 0);
+      writer.set_table_flags(prediction_.references > 0 ? two_bits : 0);
       return write(chunks, writer);
     };
     const SizeOrStatus written =

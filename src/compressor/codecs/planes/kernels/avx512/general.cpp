@@ -92,8 +92,9 @@ inline std::uint64_t eight_within_bound(const float* x, __m256i q, const Quantis
 }
 
 // Returns the bits of the values of a group that have an integer, and corrects the integers that are not
-// small: those of floats have to be computed in double. In the range of `large`, float and double differ by
-// less than 1, so that integers beyond twice the range stay beyond it. `small`: bits of the small integers.
+// small: those of floats have to be computed in double. In the large range, float and double differ by less
+// than 1, so that integers beyond twice the range stay beyond it. Integers of up to unchecked_bits need no
+// comparison with the bound. `small`: bits of the small integers.
 template <class T>
 std::uint64_t coded_in_group(const T* x, std::uint64_t small, const Quantiser<T>& z, std::int32_t* q) {
   if constexpr (!std::is_same_v<T, float>) {
@@ -147,6 +148,7 @@ struct Avx512General : WideAvx512 {
     store_halves(low, sixteen_sums(load_floats(values + 16), load_floats(operand + 16)), values);
   }
 
+  // See general_loops.hpp. Values without an integer stay.
   template <class Half>
   static void decoded_halves(const Half* x, const Quantiser<Half>& z, Half* to) {
     const __m512 shift = _mm512_set1_ps(0x1.8p23f);
@@ -155,9 +157,9 @@ struct Avx512General : WideAvx512 {
     for (unsigned i = 0; i < 2; ++i) {
       const __m512 scaled = _mm512_mul_ps(load_floats(x + 16 * i), _mm512_set1_ps(z.inverse));
       const __m512 integer = _mm512_sub_ps(_mm512_add_ps(scaled, shift), shift);
-      const std::uint64_t beyond = _mm512_cmp_ps_mask(integer, _mm512_set1_ps(0x1p22f), _CMP_NLT_UQ);
-      const std::uint64_t before = _mm512_cmp_ps_mask(integer, _mm512_set1_ps(-0x1p22f), _CMP_NGE_UQ);
-      exact |= (beyond | before) << 16 * i;
+      const std::uint64_t too_high = _mm512_cmp_ps_mask(integer, _mm512_set1_ps(0x1p22f), _CMP_NLT_UQ);
+      const std::uint64_t too_low = _mm512_cmp_ps_mask(integer, _mm512_set1_ps(-0x1p22f), _CMP_NGE_UQ);
+      exact |= (too_high | too_low) << 16 * i;
       decoded[i] = _mm512_mul_ps(integer, _mm512_set1_ps(z.step));
     }
     store_halves(decoded[0], decoded[1], to);

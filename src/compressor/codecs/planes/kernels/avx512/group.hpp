@@ -1,5 +1,6 @@
 // Declarations shared by the headers of the kernel set for AVX-512 (BW, VBMI, VBMI2, VNNI, GFNI). Only these
-// include this file.
+// include this file. In them, functions that loops call for each group are forced inline where compilers
+// would otherwise call them, which would pass registers through memory.
 #pragma once
 
 #include "compressor/codecs/planes/kernels/kernels.hpp"
@@ -9,9 +10,6 @@ namespace taut::planes {
 namespace {
 
 using simd::Avx512;
-
-// Functions that loops call for each group are forced inline, because a call would pass registers through
-// memory.
 
 // 64 differences, each in C = 8, 16 or 32 bits.
 template <unsigned C>
