@@ -98,8 +98,9 @@ int start_serving(std::span<ncclComm* const> created, const std::optional<std::s
   return result;
 }
 
-void leave_nonblocking(ncclComm* comm, int rank) {
+void leave_nonblocking(ncclComm* comm, int rank, int ranks) {
   report_at_exit(last_reports);
+  if (rank >= 0) note_communicator(rank, ranks);
   count_nonblocking();
   const bool has_rules = !options().rules.empty() || !options().config.empty();
   if (has_rules && rank == 0)

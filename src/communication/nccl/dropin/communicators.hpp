@@ -20,8 +20,9 @@ std::shared_ptr<OrderedCalls> find_calls(ncclComm* comm);
 int start_serving(std::span<ncclComm* const> created, const std::optional<std::string>& policy = {});
 
 // Notes a communicator that the program creates with blocking = 0: NCCL serves all its calls, and those of
-// parts of it. `rank`: of this process; -1: not known. Rank 0 prints a notice if there are rules.
-void leave_nonblocking(ncclComm* comm, int rank);
+// parts of it. `rank`: of this process; -1: not known. `ranks`: of the communicator; 0: not known. Rank 0
+// prints a notice if there are rules.
+void leave_nonblocking(ncclComm* comm, int rank, int ranks);
 
 // Returns true if leave_nonblocking() has noted the communicator.
 bool is_nonblocking(ncclComm* comm);

@@ -67,12 +67,12 @@ int rank_for_message(ncclComm* whole) {
 // Creates a communicator by create(), and starts to serve its calls unless it is nonblocking. NCCL's result,
 // which may differ between ranks, does not decide that alone: all ranks have to decide alike.
 template <class Create>
-int create_comm(ncclComm** comm, bool nonblocking, int rank, const Create& create) noexcept {
+int create_comm(ncclComm** comm, bool nonblocking, int rank, int ranks, const Create& create) noexcept {
   return guarded([&] {
     const int result = create();
     if (result != success && result != in_progress) return result;
     if (!nonblocking && result == success) return note_created(comm, 1);
-    leave_nonblocking(*comm, rank);
+    leave_nonblocking(*comm, rank, ranks);
     return result;
   });
 }
@@ -162,13 +162,13 @@ int taut_dropin_ncclGroupSimulateEnd(void* estimate) {
 // ---- Communicators
 
 int taut_dropin_ncclCommInitRank(ncclComm** comm, int ranks, taut_nccl_id id, int rank) {
-  return create_comm(comm, false, rank, [&] {
+  return create_comm(comm, false, rank, ranks, [&] {
     return nccl_function<decltype(&taut_dropin_ncclCommInitRank)>("ncclCommInitRank")(comm, ranks, id, rank);
   });
 }
 
 int taut_dropin_ncclCommInitRankConfig(ncclComm** comm, int ranks, taut_nccl_id id, int rank, void* config) {
-  return create_comm(comm, asks_nonblocking(config), rank, [&] {
+  return create_comm(comm, asks_nonblocking(config), rank, ranks, [&] {
     return nccl_function<decltype(&taut_dropin_ncclCommInitRankConfig)>("ncclCommInitRankConfig")(
         comm, ranks, id, rank, config);
   });
@@ -176,7 +176,7 @@ int taut_dropin_ncclCommInitRankConfig(ncclComm** comm, int ranks, taut_nccl_id 
 
 int taut_dropin_ncclCommInitRankScalable(ncclComm** comm, int ranks, int rank, int ids, taut_nccl_id* id,
                                          void* config) {
-  return create_comm(comm, asks_nonblocking(config), rank, [&] {
+  return create_comm(comm, asks_nonblocking(config), rank, ranks, [&] {
     return nccl_function<decltype(&taut_dropin_ncclCommInitRankScalable)>("ncclCommInitRankScalable")(
         comm, ranks, rank, ids, id, config);
   });
@@ -193,7 +193,7 @@ int taut_dropin_ncclCommInitAll(ncclComm** comms, int n, const int* devices) {
 int taut_dropin_ncclCommSplit(ncclComm* comm, int color, int key, ncclComm** part, void* config) {
   return guarded([&] {
     const bool nonblocking = asks_nonblocking(config) || is_nonblocking(comm);
-    return create_comm(part, nonblocking, rank_for_message(comm), [&] {
+    return create_comm(part, nonblocking, rank_for_message(comm), 0, [&] {
       drain(comm);
       return nccl_function<decltype(&taut_dropin_ncclCommSplit)>("ncclCommSplit")(comm, color, key, part,
                                                                                   config);
@@ -208,7 +208,7 @@ int taut_dropin_ncclCommShrink(ncclComm* comm, int* excluded, int n, ncclComm** 
   return guarded([&] {
     const auto shrink = nccl_function<decltype(&taut_dropin_ncclCommShrink)>("ncclCommShrink");
     const bool nonblocking = asks_nonblocking(config) || is_nonblocking(comm);
-    return create_comm(rest, nonblocking, rank_for_message(comm), [&] {
+    return create_comm(rest, nonblocking, rank_for_message(comm), 0, [&] {
       const auto shrunk = [&](ncclComm* whole) { return shrink(whole, excluded, n, rest, config, flags); };
       if ((flags & aborts) != 0 && !is_nonblocking(comm)) return abandon(comm, shrunk);
       drain(comm);
@@ -224,7 +224,7 @@ int taut_dropin_ncclCommGrow(ncclComm* comm, int ranks, const taut_nccl_id* id, 
     const auto grow = nccl_function<decltype(&taut_dropin_ncclCommGrow)>("ncclCommGrow");
     const bool joins = comm == nullptr;
     const bool nonblocking = asks_nonblocking(config) || is_nonblocking(comm);
-    return create_comm(grown, nonblocking, joins ? rank : rank_for_message(comm), [&] {
+    return create_comm(grown, nonblocking, joins ? rank : rank_for_message(comm), ranks, [&] {
       drain(comm);
       return grow(comm, ranks, id, rank, grown, config);
     });

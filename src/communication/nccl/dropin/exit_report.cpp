@@ -1,6 +1,8 @@
 // Writes the report and the summary on calls of NCCL when the process ends. Declared in counts.hpp.
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
+#include <string>
 
 #include "communication/comm/explain.hpp"
 #include "communication/nccl/dropin/counts.hpp"

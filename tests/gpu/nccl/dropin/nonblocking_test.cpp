@@ -69,5 +69,31 @@ TEST(NcclProgram, PartsOfNonblockingCommunicatorsAreNccls) {
   EXPECT_EQ(fake_nccl::take_report(), "");
 }
 
+// The report of a process without other communicators has this rank in its name: rank 1, which is made first.
+TEST(NcclProgram, RanksOfNonblockingCommunicatorsAreKnown) {
+  ncclUniqueId id;
+  EXPECT_EQ(ncclGetUniqueId(&id), ncclSuccess);
+  ncclConfig_t config = fake_config(0);
+  ncclComm_t comms[2] = {};
+  cudaStream_t stream[2] = {};
+  for (const int r : {1, 0}) {
+    EXPECT_EQ(ncclCommInitRankConfig(&comms[r], 2, id, r, &config), ncclInProgress);
+    EXPECT_EQ(cudaStreamCreateWithFlags(&stream[r], cudaStreamNonBlocking), cudaSuccess);
+  }
+  const OnGpu<float> x(values_of(0, n)), sums(2 * n);
+  for (const int r : {0, 1}) EXPECT_EQ(await(comms[r]), ncclSuccess);
+  for (const int r : {0, 1})
+    EXPECT_EQ(ncclAllReduce(x.data(), sums.data() + static_cast<std::size_t>(r) * n, n, ncclFloat32, ncclSum,
+                            comms[r], stream[r]),
+              ncclInProgress);
+  for (const int r : {0, 1}) EXPECT_EQ(await(comms[r]), ncclSuccess);
+  for (const int r : {0, 1}) {
+    EXPECT_EQ(cudaStreamSynchronize(stream[r]), cudaSuccess);
+    EXPECT_EQ(cudaStreamDestroy(stream[r]), cudaSuccess);
+    EXPECT_EQ(ncclCommDestroy(comms[r]), ncclSuccess);
+  }
+  EXPECT_EQ(fake_nccl::take_report(), "");
+}
+
 }  // namespace
 }  // namespace taut::test

@@ -28,6 +28,6 @@ assert calls["ncclAllReduce"]["left_calls"] > 0
 collective = [one["served_calls"] for name, one in calls.items() if name not in ("ncclSend", "ncclRecv")]
 compressed = sum(one["compressed_calls"] for one in report["communicators"])  # those with exact sizes
 assert compressed == sum(collective) if not os.environ.get("TEST_SLOTS") else 0 < compressed < sum(collective)
-assert report["nccl_nonblocking_communicators"] == 3 + 3 + 2 + 2  # of the ranks of nonblocking_test.cpp
+assert report["nccl_nonblocking_communicators"] == 3 + 3 + 2 + 2 + 2  # of the ranks of nonblocking_test.cpp
 assert report["finished"] and report["ranks"] == 4
 CHECK
