@@ -15,6 +15,11 @@
 
 namespace taut::gpu {
 
+// Drops an error on which nothing depends. The program must not find it in cudaGetLastError.
+inline void drop_error(cudaError_t error) {
+  if (error != cudaSuccess) cudaGetLastError();
+}
+
 // All memory of libtaut_cuda. Threads may call it at the same time.
 class DeviceMemory {
  public:
@@ -25,7 +30,14 @@ class DeviceMemory {
   cudaError_t allocate(void** memory, std::size_t bytes, cudaStream_t stream) {
     cudaMemPool_t pool = nullptr;
     if (const cudaError_t error = pool_of_device(pool); error != cudaSuccess) return error;
-    return pool != nullptr ? cudaMallocFromPoolAsync(memory, bytes, pool, stream) : cudaMalloc(memory, bytes);
+    const auto create = [&] {
+      return pool != nullptr ? cudaMallocFromPoolAsync(memory, bytes, pool, stream)
+                             : cudaMalloc(memory, bytes);
+    };
+    const cudaError_t error = create();
+    if (error == cudaSuccess) return error;
+    const std::lock_guard lock(mutex_);
+    return make_room(error) ? create() : error;
   }
 
   // Frees pooled memory of the current device.
@@ -45,14 +57,15 @@ class DeviceMemory {
     const std::lock_guard lock(mutex_);
     if (take(memory, wanted)) return cudaSuccess;
     free_unused(false);
-    unused_.reserve(unordered_.size() + 1);  // free_unordered() cannot throw then
+    unused_.reserve(unordered_.size() + 1);                // free_unordered() cannot throw then
+    std::map<void*, Allocation> entry{{nullptr, wanted}};  // nothing can throw once there is memory
     cudaError_t error = create(memory, wanted);
-    if (error == cudaErrorMemoryAllocation) {
-      free_unused(true);
-      error = create(memory, wanted);
-    }
-    if (error == cudaSuccess) unordered_[*memory] = wanted;
-    return error;
+    if (make_room(error)) error = create(memory, wanted);
+    if (error != cudaSuccess) return error;
+    auto node = entry.extract(nullptr);
+    node.key() = *memory;
+    unordered_.insert(std::move(node));
+    return cudaSuccess;
   }
 
   // Frees pinned memory, or keeps it until no stream waits for the host: cudaFreeHost would wait for such a
@@ -113,8 +126,13 @@ class DeviceMemory {
     properties.location.id = device;
     if (const cudaError_t error = cudaMemPoolCreate(&pool, &properties); error != cudaSuccess) return error;
     std::uint64_t threshold = pool_kept_bytes;
-    pools_[device] = pool;
-    return cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold);
+    const cudaError_t error = cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold);
+    if (error == cudaSuccess) {
+      pools_[device] = pool;
+    } else {
+      drop_error(cudaMemPoolDestroy(pool));
+    }
+    return error;
   }
 
   void drop_past_waits() {
@@ -154,9 +172,19 @@ class DeviceMemory {
     std::erase_if(unused_, [&](void* memory) {
       const bool plain = unordered_[memory].device >= 0;
       if (plain && !plain_too) return false;
-      plain ? cudaFree(memory) : cudaFreeHost(memory);
+      drop_error(plain ? cudaFree(memory) : cudaFreeHost(memory));
       return unordered_.erase(memory) != 0;
     });
+  }
+
+  // Frees unused memory if an allocation has failed for want of memory. Returns true if it is worth
+  // repeating.
+  bool make_room(cudaError_t error) {
+    const std::size_t before = unused_.size();
+    if (error == cudaErrorMemoryAllocation) free_unused(true);
+    if (unused_.size() == before) return false;
+    drop_error(error);
+    return true;
   }
 
   std::mutex mutex_;

@@ -111,7 +111,7 @@ Event* recorded(void* stream) {
 void destroy_events() {
   FreeEvents& free = free_events();
   const std::lock_guard lock(free.lock);
-  for (Event* const event : free.all) cudaEventDestroy(event->event), delete event;
+  for (Event* const event : free.all) drop_error(cudaEventDestroy(event->event)), delete event;
   free.all.clear();
 }
 
@@ -180,7 +180,7 @@ void release_streams() noexcept {
   OwnStreams& streams = own_streams();
   const std::lock_guard lock(streams.lock);
   std::erase_if(streams.all, [](const OwnStream& one) {
-    if (!one.open) cudaStreamDestroy(one.stream);
+    if (!one.open) drop_error(cudaStreamDestroy(one.stream));
     return !one.open;
   });
   destroy_events();

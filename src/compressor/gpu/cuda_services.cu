@@ -62,7 +62,7 @@ int allocate(void** memory, std::size_t bytes, MemoryKind kind) {
     status = status_of(device_memory().allocate(memory, bytes, static_cast<cudaStream_t>(stream)));
   if (status != 0) return status;
   status = wait(stream);
-  if (status != 0) device_memory().free(*memory, static_cast<cudaStream_t>(stream));
+  if (status != 0) drop_error(device_memory().free(*memory, static_cast<cudaStream_t>(stream)));
   return status;
 }
 
@@ -72,7 +72,7 @@ void free_memory(void* memory, MemoryKind kind) {
   const RelaxedCaptureScope scope;
   if (kind != MemoryKind::pooled) return device_memory().free_unordered(memory);
   void* stream = nullptr;
-  if (own_stream(&stream) == 0) device_memory().free(memory, static_cast<cudaStream_t>(stream));
+  if (own_stream(&stream) == 0) drop_error(device_memory().free(memory, static_cast<cudaStream_t>(stream)));
 }
 
 int copy(void* to, const void* from, std::size_t bytes) {

@@ -131,6 +131,7 @@ extern "C" {
 int TAUT_Cuda_available(const char** why) {
   int devices = 0;
   const cudaError_t error = cudaGetDeviceCount(&devices);
+  drop_error(error);
   const bool any = error == cudaSuccess && devices > 0;
   if (why != nullptr)
     *why = any                    ? last_error().c_str()

@@ -67,6 +67,7 @@ TEST(CudaMemory, IsNotLostWhenACallFails) {
     stand_in_finish();
     EXPECT_EQ(stand_in_memories(), before) << "call " << n;
   }
+  EXPECT_GT(shim::pool_counts().kept_bytes, 1u << 20) << "of the pool, whose creation failed once";
 }
 
 // The caller frees the memory of the work next, whatever the status.
@@ -100,6 +101,25 @@ TEST(CudaMemory, IsOnTheDeviceThoughOneChangeToItFails) {
   EXPECT_EQ(here, 1);
 }
 
+// A program finds no error of an allocation that succeeds at last, nor of a free, in cudaGetLastError.
+TEST(CudaMemory, ThatIsKeptMakesRoomForOthers) {
+  const gpu::DeviceServices& services = *TAUT_Cuda_services();
+  for (const gpu::MemoryKind kind :
+       {gpu::MemoryKind::plain, gpu::MemoryKind::pinned, gpu::MemoryKind::pooled}) {
+    void *kept = nullptr, *other = nullptr;
+    ASSERT_EQ(services.allocate(&kept, 1000, gpu::MemoryKind::plain), 0);
+    services.free(kept, gpu::MemoryKind::plain);
+    std::vector<void*> all;
+    while (void* const memory = stand_in_allocate(16, 0)) all.push_back(memory);
+    shim::fail_next_free();
+    EXPECT_EQ(services.allocate(&other, 1 << 20, kind), 0);
+    EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
+    EXPECT_EQ(stand_in_device_of(kept), stand_in_unknown);
+    for (void* const memory : all) stand_in_free(memory);
+    services.free(other, kind);
+  }
+}
+
 TEST(CudaMemory, KeepsSomeBetweenCallsInAPoolOfItsOwn) {
   const gpu::DeviceServices& services = *TAUT_Cuda_services();
   const shim::PoolCounts before = shim::pool_counts();
@@ -121,7 +141,9 @@ TEST(CudaMemory, NeedsNoPools) {
   void* memory = nullptr;
   const gpu::DeviceServices& services = *TAUT_Cuda_services();
   ASSERT_EQ(services.allocate(&memory, 1000, gpu::MemoryKind::pooled), 0);
+  shim::fail_next_free();
   services.free(memory, gpu::MemoryKind::pooled);
+  EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
   EXPECT_EQ(release(), 0);
   shim::support_pools(true);
   EXPECT_EQ(encode(), 0);

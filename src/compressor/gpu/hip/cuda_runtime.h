@@ -42,6 +42,7 @@
 #define cudaMemLocationTypeDevice hipMemLocationTypeDevice
 #define cudaMemPoolAttrReleaseThreshold hipMemPoolAttrReleaseThreshold
 #define cudaMemPoolCreate hipMemPoolCreate
+#define cudaMemPoolDestroy hipMemPoolDestroy
 #define cudaMemPoolProps hipMemPoolProps
 #define cudaMemPoolSetAttribute hipMemPoolSetAttribute
 #define cudaMemPoolTrimTo hipMemPoolTrimTo

@@ -4,6 +4,7 @@
 
 #include "gpu/kernels/on_host/runtime.hpp"
 
+using taut::on_host::call;
 using taut::on_host::noted;
 
 struct StandInPool {
@@ -44,10 +45,14 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
   return cudaSuccess;
 }
 
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t) { return cudaSuccess; }
+
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr attribute, void* value) {
-  if (attribute != cudaMemPoolAttrReleaseThreshold) return noted(cudaErrorInvalidValue);
-  kept_bytes = std::max<unsigned long long>(kept_bytes, *static_cast<std::uint64_t*>(value));
-  return cudaSuccess;
+  return call(cudaErrorUnknown, [&] {
+    if (attribute != cudaMemPoolAttrReleaseThreshold) return cudaErrorInvalidValue;
+    kept_bytes = std::max<unsigned long long>(kept_bytes, *static_cast<std::uint64_t*>(value));
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, std::size_t) {
