@@ -2,7 +2,9 @@
 // the other blocks. After X. Yu, S. Di, K. Zhao, J. Tian, D. Tao, X. Liang, F. Cappello, "Ultrafast
 // Error-bounded Lossy Compression for Scientific Datasets", HPDC 2022. Chunks with their sizes in front
 // follow PIPE-SZx of C-Coll. Format: spec.md beside this file.
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "compressor/base/float_environment.hpp"
 #include "compressor/codecs/szx/chunk.hpp"

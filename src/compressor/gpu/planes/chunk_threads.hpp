@@ -13,6 +13,8 @@ inline constexpr unsigned chunk_threads = chunk_blocks;
 static_assert(chunk_threads <= block_threads_limit);
 // Number of thread blocks of encode and decode, the usual kernels with 512 threads, on a multiprocessor.
 inline constexpr unsigned resident_blocks = 4;
+// The same of kernels that decode with lags or references, which need more registers.
+inline constexpr unsigned resident_predicted_blocks = 2;
 
 // Number of integers or rows of planes that loops process at a time; 1: the loop is rolled. 64-bit integers,
 // which are rare, are in local memory.

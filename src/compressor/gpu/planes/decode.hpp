@@ -51,7 +51,7 @@ class ChunkDecoder {
   // Runs the first kernel.
   TAUT_DEVICE void run() {
     const std::uint32_t chunk = group_.simt().block();
-    if (open(chunk)) decode(chunk);
+    if (open(chunk, Job::referenced ? resident_predicted_blocks : resident_blocks)) decode(chunk);
   }
 
   // Runs the second kernel, on chunks whose sizes are valid. `q` is shared memory for the chunk's integers.
@@ -61,14 +61,14 @@ class ChunkDecoder {
 
  protected:
   // Opens the frame, and reads the head of the chunk's record. Called by all threads. Returns false if the
-  // block has nothing to decode.
-  TAUT_DEVICE bool open(std::uint32_t chunk) {
+  // block has nothing to decode. `resident`: number of blocks on a multiprocessor.
+  TAUT_DEVICE bool open(std::uint32_t chunk, unsigned resident) {
     if (group_.warp() == 0) {
       find_opened<T>(group_.simt(), *job_.scratch, job_.expected, job_.source, shared_.frame);
       const bool coded = frame_.status == 0 && !frame_.stored;
       if (group_.thread() == 0 && coded && chunk < job_.chunks) read_head_of(chunk);
     } else if (group_.warp() == 1) {
-      prefetch_record(group_.simt(), job_.source, job_.chunks, next_resident(group_.simt(), resident_blocks));
+      prefetch_record(group_.simt(), job_.source, job_.chunks, next_resident(group_.simt(), resident));
     }
     group_.simt().barrier();
     return frame_.status == 0 && chunk < job_.chunks;

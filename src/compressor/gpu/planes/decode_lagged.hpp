@@ -49,7 +49,7 @@ class LaggedChunkDecoder : public ChunkDecoder<T, Simt> {
   // Runs the first kernel: writes residuals, or the values of a frame without lags.
   TAUT_DEVICE void run_residuals() {
     const std::uint32_t chunk = this->group_.simt().block();
-    if (!this->open(chunk)) return;
+    if (!this->open(chunk, resident_predicted_blocks)) return;
     if (!lagged()) return this->decode(chunk);
     this->locate(chunk);
     if (!this->shared_.good || !this->template read<RunsCheck::lengths>()) return this->fail();
@@ -95,7 +95,7 @@ template <class T>
 struct ResidualsKernel {
   using Job = LaggedDecodeJob<T>;
   using Shared = DecodeShared;
-  static constexpr BlockShape shape{chunk_threads, 2};
+  static constexpr BlockShape shape{chunk_threads, resident_predicted_blocks};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     LaggedChunkDecoder<T, Simt>(simt, shared, job, shared.frame).run_residuals();

@@ -11,14 +11,11 @@ struct ReferencedDecodeJob : DecodeJob<T, ExpectedReferences> {
   ReferenceArrays<T> arrays;
 };
 
-// Number of thread blocks of the kernel on a multiprocessor.
-inline constexpr unsigned referenced_resident_blocks = 2;
-
 template <class T>
 struct ReferencedDecodeKernel {
   using Job = ReferencedDecodeJob<T>;
   using Shared = DecodeShared;
-  static constexpr BlockShape shape{chunk_threads, referenced_resident_blocks};
+  static constexpr BlockShape shape{chunk_threads, resident_predicted_blocks};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     ChunkDecoder<T, Simt, Job>(simt, shared, job, shared.frame).run();
