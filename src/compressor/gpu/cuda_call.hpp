@@ -16,19 +16,6 @@
 
 namespace taut::gpu {
 
-// Scope in which calls of this thread leave captures of other streams alone. While the program captures a
-// stream, CUDA otherwise refuses some calls of all threads (allocations, cudaEventQuery), and ends the
-// capture.
-class RelaxedCaptureScope {
- public:
-  RelaxedCaptureScope() noexcept { cudaThreadExchangeStreamCaptureMode(&mode_); }
-  RelaxedCaptureScope(const RelaxedCaptureScope&) = delete;
-  ~RelaxedCaptureScope() { cudaThreadExchangeStreamCaptureMode(&mode_); }
-
- private:
-  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
-};
-
 // Text of the last error of this thread.
 inline std::string& last_error() {
   thread_local std::string text;

@@ -20,6 +20,19 @@ inline void drop_error(cudaError_t error) {
   if (error != cudaSuccess) cudaGetLastError();
 }
 
+// Scope in which calls of this thread leave captures of other streams alone. While the program captures a
+// stream, CUDA otherwise refuses some calls of all threads (allocations, cudaEventQuery), and ends the
+// capture.
+class RelaxedCaptureScope {
+ public:
+  RelaxedCaptureScope() noexcept { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  RelaxedCaptureScope(const RelaxedCaptureScope&) = delete;
+  ~RelaxedCaptureScope() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
 // All memory of libtaut_cuda. Threads may call it at the same time.
 class DeviceMemory {
  public:
@@ -180,6 +193,7 @@ class DeviceMemory {
   // Frees unused memory if an allocation has failed for want of memory. Returns true if it is worth
   // repeating.
   bool make_room(cudaError_t error) {
+    const RelaxedCaptureScope scope;
     const std::size_t before = unused_.size();
     if (error == cudaErrorMemoryAllocation) free_unused(true);
     if (unused_.size() == before) return false;

@@ -73,8 +73,9 @@ void expect_no_wait(const char* call) {
 
 // Waits for the device, unless the memory was allocated in the order of a stream: then the caller has waited.
 cudaError_t free_now(void* at) {
-  const auto found = kinds().find(at);
   if (at == nullptr) return cudaSuccess;
+  if (const cudaError_t error = check_no_capture(); error != cudaSuccess) return error;
+  const auto found = kinds().find(at);
   if (found == kinds().end()) return cudaErrorInvalidValue;
   if (found->second == Kind::plain) runtime().schedule.finish_device(stand_in_device_of(at));
   if (found->second == Kind::of_graph) {
