@@ -120,6 +120,34 @@ TEST(CudaMemory, ThatIsKeptMakesRoomForOthers) {
   }
 }
 
+// Scratch memory of another stream than the captured one.
+TEST(CudaMemory, MakesRoomBesideACapture) {
+  const gpu::DeviceServices& services = *TAUT_Cuda_services();
+  ASSERT_EQ(encode(), 0) << "loads the kernels";
+  const OnGpu<float> values(make<float>(Pattern::walk, 5000, 1));
+  const OnGpu<std::byte> frame(64 + 8 * 5000);
+  const OnGpu<TAUT_Cuda_result> result(1);
+  cudaStream_t captured = nullptr, other = nullptr;
+  for (cudaStream_t* const stream : {&captured, &other})
+    ASSERT_EQ(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), cudaSuccess);
+  void* kept[4] = {};
+  for (void*& memory : kept) ASSERT_EQ(services.allocate(&memory, 1000, gpu::MemoryKind::plain), 0);
+  for (void* const memory : kept) services.free(memory, gpu::MemoryKind::plain);
+  std::vector<void*> all;
+  while (void* const memory = stand_in_allocate(16, 0)) all.push_back(memory);
+  ASSERT_EQ(cudaStreamBeginCapture(captured, cudaStreamCaptureModeGlobal), cudaSuccess);
+  EXPECT_EQ(TAUT_Encode_enqueue(values.data(), 5000, f32, "abs:1e-3", frame.data(), frame.size(),
+                                result.data(), other),
+            0);
+  cudaGraph_t graph = nullptr;
+  EXPECT_EQ(cudaStreamEndCapture(captured, &graph), cudaSuccess);
+  EXPECT_EQ(stand_in_device_of(kept[0]), stand_in_unknown);
+  for (void* const memory : all) stand_in_free(memory);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  EXPECT_EQ(release(), 0);
+  for (const cudaStream_t stream : {captured, other}) EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+}
+
 TEST(CudaMemory, KeepsSomeBetweenCallsInAPoolOfItsOwn) {
   const gpu::DeviceServices& services = *TAUT_Cuda_services();
   const shim::PoolCounts before = shim::pool_counts();
