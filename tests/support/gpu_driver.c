@@ -21,7 +21,7 @@ static struct memory {
   int device, mapped, opened, pooled;
 } memories[most]; /* in the order of their addresses */
 static int count;
-static unsigned long launches, copied[3], waits;
+static unsigned long launches, copied[3], waits, loads;
 static long objects;
 static int all_opened; /* scopes in which all memory is accessible */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -229,6 +229,9 @@ unsigned long stand_in_copied(enum stand_in_copies kind) {
 }
 void stand_in_note_wait(void) { __atomic_add_fetch(&waits, 1, __ATOMIC_RELAXED); }
 unsigned long stand_in_waits(void) { return __atomic_load_n(&waits, __ATOMIC_RELAXED); }
+
+void stand_in_note_load(void) { __atomic_add_fetch(&loads, 1, __ATOMIC_RELAXED); }
+unsigned long stand_in_loads(void) { return __atomic_load_n(&loads, __ATOMIC_RELAXED); }
 
 static void (*finish_work)(void);
 

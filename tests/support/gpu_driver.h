@@ -75,6 +75,10 @@ unsigned long stand_in_copied(enum stand_in_copies kind);
 void stand_in_note_wait(void);
 unsigned long stand_in_waits(void);
 
+/* Counts the kernels that the runtime has loaded, each once; the runtime notes each one. */
+void stand_in_note_load(void);
+unsigned long stand_in_loads(void);
+
 /* Lets all work of the devices run, if a runtime has set a function for that. */
 void stand_in_finish(void);
 void stand_in_set_finish(void (*finish)(void));

@@ -28,6 +28,8 @@ class DeviceValues final : public Place {
 
   Buffer scratch(std::size_t bytes) override { return scratch_pool().scratch(bytes); }
   void reserve(std::size_t bytes, std::size_t blocks) override { scratch_pool().reserve(bytes, blocks); }
+  bool holds_messages() const noexcept override { return device_->frames_on_device(); }
+  Status wait() noexcept override { return device_->wait(); }
   // Waits for the copy, unless it is within the GPU.
   Status copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept override;
   Status reduce(Slice values, ConstSlice operand, Reduction op) noexcept override;
@@ -49,7 +51,7 @@ class DeviceValues final : public Place {
   }
 
  private:
-  // Returns plain memory where NCCL, which moves values by nodes, cannot share memory of CUDA's pool.
+  // Returns plain memory where the transport moves values by nodes: it cannot share memory of CUDA's pool.
   DevicePool& scratch_pool() const noexcept {
     return device_->frames_on_device() ? device_->plain() : device_->pooled();
   }

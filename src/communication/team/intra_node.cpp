@@ -17,17 +17,24 @@ void NodePeers::combine(Slice values, ConstSlice operand, Reduction op) noexcept
   if (team_.failed() == Status::ok) team_.note(team_.values_->reduce(values, operand, op));
 }
 
+bool NodePeers::holds_messages() noexcept {
+  if (!team_.values_->holds_messages()) return false;
+  team_.note(team_.values_->wait());
+  return true;
+}
+
 ValueSend::ValueSend(NodePeers& node, ConstSlice values, int to) : waiting_(node.team_), bytes_(0) {
   Team& team = node.team_;
   if (to == NodePeers::no_rank) return;
-  if (!team.values_->on_host()) values = staged(team, values);
+  if (!node.holds_messages()) values = staged(team, values);
   ConstBytes bytes = values.as_bytes();
   if (team.failed() != Status::ok && !bytes.empty()) bytes = bytes.first(bytes.size() - 1);
   bytes_ = bytes.size();
   pending_ = team.transport_->send(bytes, team.address(to), team.lane_);
 }
 
-// Copies values that the host cannot access to memory of the host. If there is none, the message is empty.
+// Copies values that the transport cannot access to memory of the host. If there is none, the message is
+// empty.
 ConstSlice ValueSend::staged(Team& team, ConstSlice values) noexcept {
   staging_ = team.scratch(values.bytes());
   if (staging_.data() == nullptr) return {};
@@ -43,7 +50,7 @@ ValueReceive::ValueReceive(NodePeers& node, Slice values, int from)
       expected_(from == NodePeers::no_rank ? 0 : values.bytes()) {
   if (from == NodePeers::no_rank) return;
   Bytes capacity = values.data == nullptr ? Bytes() : values.as_bytes();
-  if (!team_.values_->on_host()) {
+  if (!node.holds_messages()) {
     staging_ = team_.scratch(expected_);
     capacity = staging_.data() == nullptr ? Bytes() : staging_.bytes().first(expected_);
   }

@@ -62,6 +62,9 @@ class NodePeers {
   friend class ValueReceive;
   friend class NodeWorking;
 
+  // Returns true if messages can be in the memory of the values. The work on this memory is then complete.
+  bool holds_messages() noexcept;
+
   Team team_;
 };
 
@@ -80,7 +83,7 @@ class ValueSend final : public Waitable {
 
   Waiting waiting_;
   std::size_t bytes_;  // size of the message, which MPI's status of a send does not have
-  Buffer staging_;     // memory of the message, if the host cannot access the values
+  Buffer staging_;     // memory of the message, if the transport cannot access the values
   Pending pending_;
 };
 
@@ -96,7 +99,7 @@ class ValueReceive final : public Waitable {
   Waiting waiting_;
   Slice values_;
   std::size_t expected_;  // bytes
-  Buffer staging_;        // memory of the message, if the host cannot access the values
+  Buffer staging_;        // memory of the message, if the transport cannot access the values
   Pending pending_;
 };
 

@@ -78,6 +78,10 @@ class Place {
 
   // True if the host can access the memory. The default implementations below are for such memory.
   bool on_host() const noexcept { return on_host_; }
+  // Returns true if messages may be in this memory: the transport accesses it.
+  virtual bool holds_messages() const noexcept { return on_host_; }
+  // Waits until the enqueued work on this memory is complete.
+  virtual Status wait() noexcept { return Status::ok; }
   // Copies memory of this place, or between this place and the host. The ranges may overlap.
   virtual Status copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
   // reduce: values <- values op operand, as reduce_values(). divide: values <- values / n, as taut::divide().

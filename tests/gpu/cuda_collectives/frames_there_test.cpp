@@ -76,6 +76,37 @@ TEST(FramesOnGpus, MessagesAreSentFromThereAndReceivedThere) {
   EXPECT_EQ(to_gpus, frames);
 }
 
+// Values of a node too. Loopback copies each message to the host, and from there.
+TEST(FramesOnGpus, ValuesOfANodeAreSentFromThereAndReceivedThere) {
+  static int on_gpus, on_host;
+  const int node_of[] = {0, 0, 1, 1};
+  for (const Collective collective : all_collectives) {
+    const Trial trial{.collective = collective,
+                      .policy = "abs:1e-3,codec=planes,nodes=on",
+                      .P = 4,
+                      .count = 20000,
+                      .nodes = Nodes(node_of),
+                      .frames_there = true};
+    SCOPED_TRACE(text_of(trial));
+    on_gpus = on_host = 0;
+    LoopbackHub::Options transport = trial.transport();
+    transport.copy = [](void* to, const void* from, std::size_t bytes) {
+      constexpr std::size_t most_of_agreement = 512;
+      const bool there = stand_in_device_of(from) >= 0 || stand_in_device_of(to) >= 0;
+      if (bytes > most_of_agreement) ++(there ? on_gpus : on_host);
+      stand_in_copy(to, from, bytes);
+    };
+    RanksOnGpus ranks(trial, transport);
+    Job job = trial.job();
+    for (const Verdict& verdict : run_on_gpus(ranks, trial, job)) {
+      EXPECT_EQ(verdict.fallback, Fallback::none);
+      EXPECT_EQ(verdict.status, Status::ok);
+    }
+    EXPECT_GT(on_gpus, 0);
+    EXPECT_EQ(on_host, 0);
+  }
+}
+
 // ---- The place and the codec
 
 class PlaceOfFrames : public testing::Test {

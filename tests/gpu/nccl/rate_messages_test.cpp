@@ -101,6 +101,22 @@ TEST(NcclRateMessages, TheHostDoesNotWait) {
   EXPECT_TRUE(fetched(in, DType::f32) == as_coded(values_of(0), coding));
 }
 
+// CUDA may wait for all streams while it loads a kernel.
+TEST(NcclRateMessages, LoadNoKernel) {
+  for (const auto& [bound, types] : {std::pair{std::string("block:8"), std::vector{DType::f16, DType::bf16}},
+                                     std::pair{std::string("rate:16,codec=zfp"), std::vector{DType::f64}}}) {
+    DropinRanks ranks(2, bound + ",min_bytes=1");
+    const unsigned long loads = stand_in_loads();
+    for (const DType type : types)
+      ranks.run([&](NcclRank& me) {
+        const OnGpu<std::byte> x = on_gpu(values_of(0, type));
+        EXPECT_EQ(me.rank == 0 ? send(me, 1, x, type) : receive(me, 0, x, type), 0);
+        me.finish();
+      });
+    EXPECT_EQ(stand_in_loads(), loads) << bound;
+  }
+}
+
 // Memory of the host that a GPU can access, and an address that kernels do not accept.
 TEST(NcclRateMessages, AnyBufferOfNccl) {
   DropinRanks ranks(2, policy);

@@ -155,7 +155,7 @@ std::shared_ptr<CodedMessage> CodedMessages::make_coded(const Message& message) 
 
 void CodedMessages::load_kernels(void* stream) {
   for (const Rule& rule : rules_.all())
-    for (const DType type : {DType::f32, DType::f64}) {
+    for (const DType type : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
       const std::size_t min_bytes = std::max(rule.when.min_bytes, rule.policy.min_bytes);
       if (const auto chosen = coding_for(type, min_bytes / size_of(type) + 1024))
         run_once(chosen->coding, type, stream);

@@ -82,7 +82,7 @@ class CodedMessages {
   // Returns true if no message is ever coded.
   bool codes_nothing() const noexcept { return rules_.empty(); }
 
-  // Runs the kernels for float32 and float64 once, on `stream`, and waits for them: CUDA loads a kernel at
+  // Runs the kernels for each type once, on `stream`, and waits for them: CUDA loads a kernel at
   // its first launch, and may wait for all streams meanwhile.
   void load_kernels(void* stream);
 

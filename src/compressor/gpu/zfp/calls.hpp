@@ -15,7 +15,7 @@ template <class T>
 std::uint64_t max_frame_bytes(const Field& field, double rate) {
   const std::uint64_t front = frame_header_bytes + front_bytes(field.dims, field.tiles);
   const std::uint64_t row = field.extent[max_dims - 1], whole = field.tile_extent[max_dims - 1];
-  if (field.dims > 1 || rate < least_fixed_rate || row == 0) {
+  if (field.dims > 1 || rate < min_fixed_rate || row == 0) {
     std::uint64_t values = 1;
     for (const std::uint32_t n : field.extent) values *= n;
     return front + values * sizeof(T);

@@ -78,7 +78,7 @@ int decode(const Coding& coding, const DeviceFrameItem* items, int n, int type, 
 }
 
 // Loads the kernels of all calls on T, in each number of dimensions. The rate of 0.01 is so low (below
-// least_fixed_rate) that the sizes of records depend on the values and encode() launches every kernel.
+// min_fixed_rate) that the sizes of records depend on the values and encode() launches every kernel.
 template <class T>
 void load_kernels(const zfp::cuda::CallMemory& memory) {
   auto* const dummy = reinterpret_cast<std::byte*>(memory.scratch);  // no kernel runs

@@ -44,7 +44,7 @@ inline constexpr unsigned max_block_bits = word_bits<T>* block_values<D>;
 
 // Rate, in bits a value, from which on the size of a record does not depend on the values: even a tile of
 // nothing but NaN and infinities fits with its map. Some tiles fit at lower rates too.
-inline constexpr double least_fixed_rate = 7;
+inline constexpr double min_fixed_rate = 7;
 
 // Returns the number of bits of a block of `values` values.
 template <class T>

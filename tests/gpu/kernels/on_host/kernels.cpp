@@ -14,6 +14,10 @@ std::set<const void*>& loaded() {
   return *all;
 }
 
+void note_loaded(const void* kernel) {
+  if (loaded().insert(kernel).second) stand_in_note_load();
+}
+
 // Simulations of a device that differ in the number of blocks that run at the same time.
 shim::Gpu& any_gpu() {
   static auto* const gpus = new std::array{shim::Gpu(1, 1), shim::Gpu(1, 2), shim::Gpu(1, 5)};
@@ -52,7 +56,7 @@ cudaError_t enqueue_kernel(const KernelShape& shape, unsigned blocks, shim::Gpu:
     run(shape, blocks, body);
   });
   if (error != cudaSuccess) return error;
-  loaded().insert(shape.kernel);
+  note_loaded(shape.kernel);
   stand_in_note_launch();
   return cudaSuccess;
 }
@@ -62,9 +66,14 @@ cudaError_t enqueue_kernel(const KernelShape& shape, unsigned blocks, shim::Gpu:
 cudaError_t load(const KernelShape& shape) {
   return call(cudaErrorMemoryAllocation, [&] {
     const cudaError_t error = check_no_capture();
-    if (error == cudaSuccess) loaded().insert(shape.kernel);
+    if (error == cudaSuccess) note_loaded(shape.kernel);
     return error;
   });
+}
+
+std::size_t loaded_kernels() {
+  const std::lock_guard lock(runtime().lock);
+  return loaded().size();
 }
 
 void unload_kernels() {

@@ -19,6 +19,9 @@ struct KernelShape {
 // been loaded, because loading may do what a capture forbids ("Lazy loading" of the CUDA programming guide).
 cudaError_t load(const KernelShape& shape);
 
+// Returns the number of loaded kernels.
+std::size_t loaded_kernels();
+
 // Forgets all loaded kernels, as if the process had just begun.
 void unload_kernels();
 
