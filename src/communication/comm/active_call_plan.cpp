@@ -264,7 +264,7 @@ void Communicator::ActiveCall::reserve_buffers(std::size_t largest, std::size_t 
     return;
   }
   reserve_in_pool(*device_, all);
-  if (by_nodes.message > 0 && !device_->holds_messages())  // messages on a node are in host memory
+  if (by_nodes.message > 0 && device_->message_memory() == nullptr)  // messages on a node are in host memory
     place_.reserve(by_nodes.message * size, by_nodes.messages * segments);
 }
 

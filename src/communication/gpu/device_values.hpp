@@ -15,11 +15,12 @@ inline bool suits_kernels(ConstSlice values) noexcept {
   return reinterpret_cast<std::uintptr_t>(values.data) % size_of(component_of(values.type)) == 0;
 }
 
-// Place of the values of one call. Scratch memory is on the GPU. Values may be there or on the host.
-class DeviceValues final : public Place {
+// Place of the values of one call. Scratch memory is on the GPU. Values may be there or on the host. Messages
+// of values are in the same memory if the transport accesses that of GPUs, once the work on it is complete.
+class DeviceValues final : public Place, private MessageMemory {
  public:
   explicit DeviceValues(std::shared_ptr<Device> device) noexcept
-      : Place(nullptr, false), device_(std::move(device)) {}
+      : Place(device->frames_on_device() ? this : nullptr, false), device_(std::move(device)) {}
   DeviceValues(const DeviceValues&) = delete;
   // Waits for work that is left when a call ends early: the program may free the values.
   ~DeviceValues() override { device_->wait(); }
@@ -28,8 +29,6 @@ class DeviceValues final : public Place {
 
   Buffer scratch(std::size_t bytes) override { return scratch_pool().scratch(bytes); }
   void reserve(std::size_t bytes, std::size_t blocks) override { scratch_pool().reserve(bytes, blocks); }
-  bool holds_messages() const noexcept override { return device_->frames_on_device(); }
-  Status wait() noexcept override { return device_->wait(); }
   // Waits for the copy, unless it is within the GPU.
   Status copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept override;
   Status reduce(Slice values, ConstSlice operand, Reduction op) noexcept override;
@@ -51,6 +50,12 @@ class DeviceValues final : public Place {
   }
 
  private:
+  ConstBytes outgoing(ConstBytes values) noexcept override {
+    return device_->wait() == Status::ok ? values : ConstBytes();
+  }
+  Bytes incoming(Bytes values) noexcept override { return device_->wait() == Status::ok ? values : Bytes(); }
+  Status arrived(Bytes) noexcept override { return Status::ok; }
+
   // Returns plain memory where the transport moves values by nodes: it cannot share memory of CUDA's pool.
   DevicePool& scratch_pool() const noexcept {
     return device_->frames_on_device() ? device_->plain() : device_->pooled();

@@ -17,17 +17,16 @@ void NodePeers::combine(Slice values, ConstSlice operand, Reduction op) noexcept
   if (team_.failed() == Status::ok) team_.note(team_.values_->reduce(values, operand, op));
 }
 
-bool NodePeers::holds_messages() noexcept {
-  if (!team_.values_->holds_messages()) return false;
-  team_.note(team_.values_->wait());
-  return true;
-}
-
 ValueSend::ValueSend(NodePeers& node, ConstSlice values, int to) : waiting_(node.team_), bytes_(0) {
   Team& team = node.team_;
   if (to == NodePeers::no_rank) return;
-  if (!node.holds_messages()) values = staged(team, values);
+  MessageMemory* const memory = team.values_->message_memory();
+  if (memory == nullptr && !team.values_->on_host()) values = staged(team, values);
   ConstBytes bytes = values.as_bytes();
+  if (memory != nullptr) {
+    bytes = memory->outgoing(bytes);
+    if (bytes.size() < values.bytes()) team.note(Status::device_failed);
+  }
   if (team.failed() != Status::ok && !bytes.empty()) bytes = bytes.first(bytes.size() - 1);
   bytes_ = bytes.size();
   pending_ = team.transport_->send(bytes, team.address(to), team.lane_);
@@ -50,7 +49,10 @@ ValueReceive::ValueReceive(NodePeers& node, Slice values, int from)
       expected_(from == NodePeers::no_rank ? 0 : values.bytes()) {
   if (from == NodePeers::no_rank) return;
   Bytes capacity = values.data == nullptr ? Bytes() : values.as_bytes();
-  if (!node.holds_messages()) {
+  if (MessageMemory* const memory = team_.values_->message_memory()) {
+    capacity = memory->incoming(capacity);
+    if (capacity.size() < expected_) team_.note(Status::device_failed);
+  } else if (!team_.values_->on_host()) {
     staging_ = team_.scratch(expected_);
     capacity = staging_.data() == nullptr ? Bytes() : staging_.bytes().first(expected_);
   }

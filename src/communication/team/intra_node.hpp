@@ -62,9 +62,6 @@ class NodePeers {
   friend class ValueReceive;
   friend class NodeWorking;
 
-  // Returns true if messages can be in the memory of the values. The work on this memory is then complete.
-  bool holds_messages() noexcept;
-
   Team team_;
 };
 

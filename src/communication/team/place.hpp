@@ -48,12 +48,12 @@ class Buffer {
   std::size_t capacity_ = 0;
 };
 
-// Memory that messages are sent from and received into, for a place whose own memory holds only the headers
-// of frames.
+// Memory that messages are sent from and received into, for a place whose memory the host does not access, or
+// holds only the headers of frames.
 class MessageMemory {
  public:
-  // Returns the memory from which frames of the place are sent; an empty span after a failure.
-  virtual ConstBytes outgoing(ConstBytes frames) noexcept = 0;
+  // Returns the memory from which frames or values of the place are sent; an empty span after a failure.
+  virtual ConstBytes outgoing(ConstBytes message) noexcept = 0;
   // Returns the memory into which a message for memory of the place is received.
   virtual Bytes incoming(Bytes room) noexcept = 0;
   // Completes the receipt of a message for memory of the place.
@@ -78,10 +78,6 @@ class Place {
 
   // True if the host can access the memory. The default implementations below are for such memory.
   bool on_host() const noexcept { return on_host_; }
-  // Returns true if messages may be in this memory: the transport accesses it.
-  virtual bool holds_messages() const noexcept { return on_host_; }
-  // Waits until the enqueued work on this memory is complete.
-  virtual Status wait() noexcept { return Status::ok; }
   // Copies memory of this place, or between this place and the host. The ranges may overlap.
   virtual Status copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
   // reduce: values <- values op operand, as reduce_values(). divide: values <- values / n, as taut::divide().
