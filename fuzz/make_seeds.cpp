@@ -129,6 +129,15 @@ void add_frames_behind(const test::Subject& subject, const Codec& codec, std::si
     add_sum_behind(subject, codec, count, seeds);
 }
 
+// Adds frames of planes whose records behind references have 64-bit integers.
+void add_wide_frames_behind(Seeds& seeds) {
+  test::Subject subject;
+  subject.info = find_codec("planes");
+  subject.type = DType::f64;
+  const auto codec = subject.info->make({.bound = 1e-9, .predictor = "delta"});
+  for (const std::size_t count : {130u, 301u, 4100u}) add_frames_behind(subject, *codec, count, seeds);
+}
+
 // Returns the contents of a .taut file (docs/spec/file.md) of one frame. Targets set the checksums.
 Text file_of(const test::Values& values, const Text& frame) {
   const Text coding = "lossless";
@@ -269,6 +278,7 @@ int make(const char* folder) {
       }
     }
   }
+  add_wide_frames_behind(seeds);
   for (const DType type : {DType::f32, DType::f64, DType::c64}) add_grids(type, seeds);
   add_policies(seeds);
   add_rules(seeds);

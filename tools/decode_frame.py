@@ -130,9 +130,10 @@ class Type:
     def product(self, q, step):
         return self.of(float(q) * step)
 
-    def nearest_integer(self, bits, step):
-        """Returns the integer of a reference value: that of rule 2 of "What an encoder writes"; 0: there is none."""
-        value, most = self.value(bits), 1 << 22
+    def nearest_integer(self, bits, step, most):
+        """Returns the integer of a reference value, of at most `most` bits: that of rule 2 of "What an encoder writes"; 0:
+        there is none."""
+        value, most = self.value(bits), 1 << most
         if not math.isfinite(value):
             return 0
         if self.float != "<d":
@@ -187,12 +188,12 @@ def predicted(references, i):
 
 
 class Prediction:
-    """The predictor inside a chunk, the lags across all chunks, and the integers of the references: `integers` are
-    what the lags gave so far."""
+    """The predictor inside a chunk, the lags across all chunks, and the integers of the references, for records that are
+    not wide and for those that are: `integers` are what the lags gave so far, `refused` the flags that no record has."""
 
-    def __init__(self, predictor, lags, references, any_record):
+    def __init__(self, predictor, lags, references, wide_references, refused):
         self.predictor, self.lags, self.references, self.integers = predictor, lags, references, []
-        self.any_record = any_record or not (lags or references)
+        self.wide_references, self.refused = wide_references, refused
 
     def undo_predictor(self, q, base, bits):
         for i in range(len(q)):
@@ -210,7 +211,8 @@ class Prediction:
             q[i] = signed(q[i] + before, bits)
             self.integers.append(q[i])
             if self.references:
-                q[i] = signed(q[i] + predicted(self.references, len(self.integers) - 1), bits)
+                references = self.wide_references if bits == 64 else self.references
+                q[i] = signed(q[i] + predicted(references, len(self.integers) - 1), bits)
 
 
 def decode_record(data, n, kind, step, prediction):
@@ -223,7 +225,7 @@ def decode_record(data, n, kind, step, prediction):
     named = flags & decode_widths.TWO_BITS
     require(zero == 0 and not (named and flags & decode_widths.DENSE), "record flags")
     require(prediction.references or not named, "named widths in a frame without references")
-    require(prediction.any_record or not flags & (WIDE | LAYERS), "record of a frame with lags or references")
+    require(not flags & prediction.refused, "record of a frame with lags or references")
     (base,) = cursor.read("q" if flags & WIDE else "i")
     require(prediction.predictor or base == 0, "base without a predictor")
     bits, blocks = (64 if flags & WIDE else 32), (n + BLOCK - 1) // BLOCK
@@ -429,8 +431,13 @@ def decode_planes(payload, kind, count, addends, parameters, step, references):
     by_addend = parameters[2] == BY_ADDEND
     require(not references or len(lags) <= (0 if by_addend else 1), "lags behind references")
     times = 1 if by_addend else addends
-    integers = [[times * kind.nearest_integer(b, step) for b in values] for values in references]
-    bits, prediction = [], Prediction(predictor, lags, integers, by_addend)
+
+    def integers(most):
+        return [[times * kind.nearest_integer(b, step, most) for b in values] for values in references]
+
+    any_wide = by_addend or not lags and (not references or kind.float == "<d")
+    refused = (0 if any_wide else WIDE) | (0 if by_addend or not lags and not references else LAYERS)
+    bits, prediction = [], Prediction(predictor, lags, integers(22), integers(22 if by_addend else 43), refused)
     for i, record in enumerate(split_records(payload, chunks)):
         bits += decode_record(record, min(CHUNK, count - i * CHUNK), kind, step, prediction)
     return bits

@@ -141,8 +141,10 @@ static bool read_head(const struct decoder* d, struct second_cursor* c, struct r
   r->base = second_signed(second_number(base, base_bytes), 8 * base_bytes);
   if (d->frame->parameters[0] == 0 && r->base != 0) return false;
   if (d->frame->step == 0 && (r->base != 0 || r->flags & (has_planes | has_runs))) return false;
-  const bool narrow = d->lag_count > 0 || (d->frame->parameters[2] > 0 && !second_by_addend(d->frame));
-  if (narrow && (r->flags & (wide | has_layers))) return false;
+  const bool referred = d->frame->parameters[2] > 0 && !second_by_addend(d->frame);
+  if ((d->lag_count > 0 || referred) && r->flags & has_layers) return false;
+  const bool narrow = d->lag_count > 0 || (referred && d->frame->type->precision != 53);
+  if (narrow && r->flags & wide) return false;
   memset(r->width, 0, sizeof r->width);
   if (r->flags & has_planes) {
     if (r->plane_bytes == 0) return false;
@@ -188,8 +190,9 @@ static void undo_lags(struct decoder* d) {
   }
 }
 
-/* Returns the integer of a reference value, by rule 2 of "What an encoder writes"; 0 if it has none. */
-static int64_t reference_integer(const struct second_frame* frame, uint64_t bits) {
+/* Returns the integer of a reference value, of at most `most` bits, by rule 2 of "What an encoder writes"; 0
+ * if it has none. */
+static int64_t reference_integer(const struct second_frame* frame, uint64_t bits, int most) {
   const double value = second_value(frame->type, bits), step = frame->step;
   if (!isfinite(value)) return 0;
   if (frame->type->precision != 53) {
@@ -197,17 +200,18 @@ static int64_t reference_integer(const struct second_frame* frame, uint64_t bits
     if (near >= -0x1p14f && near < 0x1p14f) return (int64_t)near;
   }
   const double near = nearbyint(value * (1 / step));
-  return near >= -0x1p22 && near < 0x1p22 ? (int64_t)near : 0;
+  return near >= -ldexp(1, most) && near < ldexp(1, most) ? (int64_t)near : 0;
 }
 
 /* Adds what the references predict. */
 static void add_references(struct decoder* d, unsigned flags) {
   const struct second_frame* const frame = d->frame;
+  const int most = flags & wide && !second_by_addend(frame) ? 43 : 22;
   for (size_t k = 0; k < d->n && frame->parameters[2] > 0; ++k) {
     const size_t i = d->first + k;
-    int64_t predicted = reference_integer(frame, second_part(frame, 0, i));
+    int64_t predicted = reference_integer(frame, second_part(frame, 0, i), most);
     if (frame->parameters[2] == 2)
-      predicted = 2 * predicted - reference_integer(frame, second_part(frame, 1, i));
+      predicted = 2 * predicted - reference_integer(frame, second_part(frame, 1, i), most);
     const uint64_t times = second_by_addend(frame) ? 1 : frame->addends;
     d->q[k] = second_signed((uint64_t)d->q[k] + times * (uint64_t)predicted, flags & wide ? 64 : 32);
   }

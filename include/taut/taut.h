@@ -155,7 +155,8 @@ TAUT_Decode(const void* frame, size_t bytes, void* values, /* out */
  * is right, and has no references where it is not. The values that it decodes to do not depend on references.
  * Use decoded values as references, or values that are coded without loss: the decoder has no others. The
  * codecs planes and mpc use references; others encode without. TAUT_Frame_add adds frames that have the same
- * references; the sum decodes with these. */
+ * references; the sum decodes with these. Under tight bounds (2^-23 of a value and less) frames of float64
+ * values that differ much in size may not be added: TAUT_ERR_FRAME_MISMATCH. */
 TAUT_API int /* as TAUT_Encode; TAUT_ERR_ARGUMENT also for references that are missing or too many */
 TAUT_Encode_with_references(const void* values, size_t count, TAUT_Type type, const char* coding,
                             const void* const* references, int reference_count, /* 0 to 2 */

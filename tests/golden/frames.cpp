@@ -20,13 +20,18 @@ constexpr struct {
 constexpr std::size_t inputs_of_all = 2;
 
 // The data of frames with references, for codecs that take them.
-constexpr struct {
+struct InputBehind {
   const char* pattern;
   std::size_t count, references;
-} inputs_behind[] = {
+};
+constexpr InputBehind inputs_behind[] = {
     {"triangle", 301, 1}, {"special", 131, 2},  // with every predictor; the others with the default
     {"special", 131, 1},  {"noise", 1, 1},     {"ramp", 4099, 2},
 };
+
+// The data of frames whose records have 64-bit integers, for float64 and codecs that add frames.
+constexpr InputBehind wide_inputs_behind[] = {{"noise", 301, 1}, {"sparse", 4099, 2}};
+constexpr Bound bound_of_usual{Bound::Kind::absolute, 0x1p-10}, bound_of_wide{Bound::Kind::absolute, 0x1p-36};
 
 // The sums behind earlier sums, for codecs that add frames.
 constexpr const char *pattern_behind_sum = "triangle", *pattern_of_earlier_sum = "noise";
@@ -179,6 +184,12 @@ void add_frames_behind(const Subject& subject, bool usual, std::vector<Golden>& 
   Golden sum{subject, pattern_behind_sum, count_behind_sum, addends_behind_sum, 1};
   sum.subject.options.checksum = true;
   all.push_back(sum);
+  if (subject.type != DType::f64 || !(subject.options.bound == bound_of_usual)) return;
+  for (const auto& input : wide_inputs_behind) {
+    Golden golden{subject, input.pattern, input.count, 1, input.references};
+    golden.subject.options.bound = bound_of_wide;
+    all.push_back(golden);
+  }
 }
 
 }  // namespace

@@ -14,13 +14,13 @@ using namespace planes;
 
 // Values that differ from x by a few steps, in some places by far more.
 template <class T>
-std::vector<T> near(const std::vector<T>& x, std::uint64_t seed) {
+std::vector<T> near(const std::vector<T>& x, std::uint64_t seed, double step = 2e-3) {
   std::mt19937_64 random(seed);
   std::vector<T> y = x;
   for (T& v : y) {
     const std::uint64_t r = random();
     const double by = static_cast<double>(r % 7) - 3;
-    v = static_cast<T>(static_cast<double>(v) + by * (r % 97 == 0 ? 4 : 2e-3));
+    v = static_cast<T>(static_cast<double>(v) + by * (r % 97 == 0 ? 4 : step));
   }
   return y;
 }
@@ -51,18 +51,18 @@ constexpr std::size_t reference_count_at = 46;
 
 bool has_references(const std::vector<std::byte>& frame) { return frame[reference_count_at] != std::byte{0}; }
 
-// Number of records whose tables of widths have names.
-int named_tables(const std::vector<std::byte>& frame, std::size_t n) {
+// Number of records that have a flag. With two_bits their tables of widths have names.
+int records_with(RecordFlags flag, const std::vector<std::byte>& frame, std::size_t n) {
   const std::size_t chunks = chunks_of(n),
                     index = frame_header_bytes + 8 * static_cast<std::size_t>(frame[reference_count_at]);
-  int named = 0;
+  int found = 0;
   for (std::size_t i = 0; i < chunks && has_references(frame); ++i) {
     const auto first = load<std::uint32_t>(&frame[index + 4 * i]),
                end = load<std::uint32_t>(&frame[index + 4 * i + 4]);
     if (first < end)
-      named += (frame[index + 4 * (chunks + 1 + std::size_t{first})] & std::byte{two_bits}) != std::byte{0};
+      found += (frame[index + 4 * (chunks + 1 + std::size_t{first})] & std::byte{flag}) != std::byte{0};
   }
-  return named;
+  return found;
 }
 
 template <class T>
@@ -84,7 +84,8 @@ class GpuReferenced : public testing::Test {
     ASSERT_EQ(there.size(), cpu.size());
     ASSERT_TRUE(there == cpu);
     ++(has_references(cpu) ? referenced : plain);
-    named += named_tables(cpu, x.size());
+    named += records_with(two_bits, cpu, x.size());
+    wide_records += records_with(wide, cpu, x.size());
     check_values(cpu, references, *codec, kernels, x.size());
   }
   void check_values(const std::vector<std::byte>& frame, References references, const Codec& codec,
@@ -100,8 +101,8 @@ class GpuReferenced : public testing::Test {
   }
 
   shim::Gpu gpu{0};
-  int referenced = 0, plain = 0;  // numbers of frames
-  int named = 0;                  // number of records
+  int referenced = 0, plain = 0;    // numbers of frames
+  int named = 0, wide_records = 0;  // numbers of records
 };
 using Types = testing::Types<float, double, f16, bf16>;
 TYPED_TEST_SUITE(GpuReferenced, Types);
@@ -158,6 +159,52 @@ TYPED_TEST(GpuReferenced, TakesAnyReference) {
     }
   }
   EXPECT_TRUE(this->referenced > 20 || test::one_case_in() > 1) << this->referenced;
+}
+
+// Chunks with 64-bit integers, whose references are near, far, and of every kind of values.
+using GpuWideReferenced = GpuReferenced<double>;
+TEST_F(GpuWideReferenced, HasTheBitsOfTheCpu) {
+  for (const double bound : {1e-7, 1e-9, 1e-12}) {
+    for (const Predictor predictor : all_predictors) {
+      for (const Pattern pattern : all_patterns) {
+        for (const std::size_t n : {66, 4093, 9001}) {
+          if (!test::is_sampled()) continue;
+          const std::vector<double> x = make<double>(pattern, n, 7);
+          const Given<double> close{{near(x, 1, 2 * bound), near(x, 2, 2 * bound)}},
+              far{{near(x, 1), make<double>(Pattern::mixed, n, 9)}},
+              any{{make<double>(all_patterns[n % 11], n, 3), near(x, 3)}};
+          for (const Given<double>* given : {&close, &far, &any}) {
+            SCOPED_TRACE(testing::Message() << name_of(pattern) << " n " << n << " predictor "
+                                            << static_cast<int>(predictor) << " bound " << bound);
+            check(x, *given, 1 + n % 2, {bound}, predictor);
+            if (HasFatalFailure()) return;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_TRUE((wide_records > 60 && named > 10) || test::one_case_in() > 1) << wide_records << " " << named;
+}
+
+// Covers the limit at which runs in a wide chunk make the encoder drop the references of the frame, and that
+// at which a chunk becomes wide.
+TEST_F(GpuWideReferenced, DropsReferencesAsTheCpuDoes) {
+  for (const std::size_t every : {2, 3, 4, 5, 6, 7, 8, 9, 12, 40, 62, 63, 64, 65, 70, 1000}) {
+    for (const bool few_wide : {false, true}) {
+      std::vector<double> x = make<double>(Pattern::wave, 5000, 1);
+      const Given<double> given{{near(x, 1), near(x, 2)}};
+      for (std::size_t i = 0; i < x.size(); ++i)
+        x[i] = few_wide         ? (i % every == 0 ? x[i] : 1e-6 * x[i])
+               : i % every == 0 ? 1e300 + 1e290 * static_cast<double>(i)
+                                : x[i];
+      SCOPED_TRACE(testing::Message() << every << few_wide);
+      check(x, given, 1 + every % 2, {1e-10}, Predictor::delta);
+      if (HasFatalFailure()) return;
+    }
+  }
+  EXPECT_GT(plain, 0);
+  EXPECT_GT(referenced, 10);
+  EXPECT_GT(wide_records, 10);
 }
 
 TYPED_TEST(GpuReferenced, KeepsPackedIntegers) {
@@ -339,17 +386,20 @@ TEST_F(GpuReferencedWrong, OtherPredictionsNeedTheHost) {
 // ---- Damage
 
 template <class T>
-void damage(Pattern pattern, int rounds, std::size_t references_used, std::size_t n) {
+void damage(Pattern pattern, int rounds, std::size_t references_used, std::size_t n, double bound = 1e-3) {
   shim::Gpu gpu(2);
-  const auto codec = cpu_codec({1e-3}, Predictor::delta);
-  GpuCodec<T> kernels(gpu, {1e-3}, Predictor::delta);
+  const bool is_wide = bound < 1e-6;
+  const Predictor predictor = is_wide ? Predictor::none : Predictor::delta;  // under both, widths have names
+  const auto codec = cpu_codec({bound}, predictor);
+  GpuCodec<T> kernels(gpu, {bound}, predictor);
   std::mt19937_64 random(static_cast<unsigned>(pattern));
   const std::vector<T> x = make<T>(pattern, n, 1);
-  const Given<T> given{{near(x, 1), near(x, 2)}};
+  const Given<T> given{{near(x, 1, 2 * bound), near(x, 2, 2 * bound)}};
   const std::vector<Reference> references = given.references(references_used);
   const auto whole = cpu_referenced(x, *codec, references);
   ASSERT_TRUE(has_references(whole));
-  ASSERT_GT(named_tables(whole, n), 0);
+  ASSERT_GT(records_with(two_bits, whole, n), 0);
+  ASSERT_EQ(records_with(wide, whole, n) > 0, is_wide);
   const auto index = load<std::uint32_t>(&whole[frame_header_bytes + 8 * references_used + 4]);
   const std::size_t table =
       frame_header_bytes + 8 * references_used + 4 * (chunks_of(n) + 1 + index) - 4 * (index / 2);
@@ -383,6 +433,10 @@ TEST(GpuReferencedDamage, OfF32) {
   damage<float>(Pattern::masked, 120, 2, 5000);
 }
 TEST(GpuReferencedDamage, OfF64) { damage<double>(Pattern::wave, 120, 2, 5000); }
+TEST(GpuReferencedDamage, OfWideRecords) {
+  damage<double>(Pattern::wave, 120, 1, 5000, 1e-9);
+  damage<double>(Pattern::sprinkled, 120, 1, 5000, 1e-9);
+}
 TEST(GpuReferencedDamage, OfF16) { damage<f16>(Pattern::wave, 120, 1, 5000); }
 TEST(GpuReferencedDamage, OfBf16) { damage<bf16>(Pattern::wave, 120, 2, 5000); }
 

@@ -28,7 +28,13 @@ Status TypedCodec<T>::Operand::prepare(const FrameReader<T>& frame, const Refere
 
 template <class T>
 void TypedCodec<T>::Operand::compute_integers(const KernelSet& kernels) noexcept {
+  integers = nullptr;
+  predicted = nullptr;
   if (!source.any()) return;
+  if (record.header.has(wide)) {
+    predicted = source.predict_wide();
+    return;
+  }
   kernels.ints.unpack(record.planes(), groups_of(record.count), {predictor, source.earlier()}, integer_room);
   integers = integer_room;
 }
@@ -83,7 +89,7 @@ void TypedCodec<T>::decode_chunk(Operand& operand, std::uint32_t addends, const 
   }
   if (!operand.only_narrow_integers()) {
     if (operand.record.header.has(wide) && operand.source.any())
-      return general_.decode_wide(operand.record, operand.source.earlier().near, z, values);
+      return general_.decode_wide(operand.record, operand.source.predict_wide(), z, values);
     operand.compute_integers(kernels_);
     return operand.source.any() ? general_.decode_integers(operand.record, operand.integer_room, z, values)
                                 : general_.decode(operand.record, z, values);

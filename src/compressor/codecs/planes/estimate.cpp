@@ -13,8 +13,14 @@ constexpr std::size_t piece_values = Pieces::max_values, piece_groups = piece_va
 // part of the message.
 constexpr std::size_t pieces_with_references = 16;
 
+// Behind references a piece with more runs is measured as a part of a wide chunk.
+constexpr std::size_t min_runs_of_wide_piece = wide_threshold / (chunk_values / piece_values);
+
 // A slow prediction is chosen if it saves at least 1 / min_gain_divisor of the bytes, a tenth.
 constexpr std::size_t min_gain_divisor = 10;
+constexpr std::size_t with_surcharge(std::size_t bytes) noexcept {
+  return bytes + bytes / (min_gain_divisor - 1);
+}
 // A lag behind references is chosen if it saves about this part more: chunks then depend on each other.
 constexpr std::size_t min_gain_of_row_divisor = 64;
 
@@ -113,6 +119,50 @@ class Piece {
   Window windows_[9];
 };
 
+// Sampled piece whose integers have up to 43 bits.
+template <class T>
+class WidePiece {
+ public:
+  WidePiece(const T* values, std::size_t first, const Quantiser<T>& z, const ReferenceIntegers<T>& references,
+            const KernelSet& kernels) noexcept
+      : first_(first), references_(references), kernels_(kernels) {
+    const T* const x = values + first;
+    const GeneralValueKernels<T>& general = kernels.general().template for_type<T>();
+    general.quantise_wide(x, piece_values, z, q_);
+    ChunkMask marks;
+    kernels.general().mark_escaped(q_, piece_values, marks);
+    if (z.exact_bits) mark_packed(x, piece_values, marks);
+    std::byte runs[piece_values * run_bytes<T>(true) + 64];
+    runs_ = general.take_wide_runs(x, piece_values, marks, piece_values, q_, runs);
+  }
+
+  std::size_t runs() const noexcept { return runs_; }
+
+  // Returns the bytes of a record of the piece's differences. Wide records have no lags.
+  std::size_t plane_bytes(const Prediction& prediction) const noexcept {
+    if (prediction.lags.any()) return never_chosen;
+    alignas(64) std::int64_t d[piece_values] = {};
+    if (prediction.references > 0) references_.predict_wide(prediction.references, first_, piece_values, d);
+    for (std::size_t i = 0; i < piece_values; ++i)
+      d[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(q_[i]) - static_cast<std::uint64_t>(d[i]));
+    alignas(64)
+        std::byte payload[max_plane_record<std::int64_t> / (chunk_values / piece_values) + 2 * overrun];
+    Widths widths{};
+    const std::size_t planes = kernels_.general().pack(d, piece_blocks, prediction.inner, payload, widths);
+    const WidthTable table = choose_table(widths, kernels_.widths.summarize(widths), piece_blocks,
+                                          prediction.references > 0 ? two_bits : 0, kernels_.widths);
+    return RecordHeader{.flags = wide}.bytes() + planes + table.bytes;
+  }
+
+ private:
+  static constexpr std::size_t never_chosen = std::size_t{1} << 32;  // more than all pieces take
+
+  std::size_t first_, runs_ = 0;
+  const ReferenceIntegers<T>& references_;
+  const KernelSet& kernels_;
+  alignas(64) std::int64_t q_[piece_values];
+};
+
 // Returns the bytes of a record of the piece's residuals.
 template <class T>
 std::size_t plane_bytes(Piece<T>& piece, const Prediction& prediction, const KernelSet& kernels) noexcept {
@@ -124,6 +174,18 @@ std::size_t plane_bytes(Piece<T>& piece, const Prediction& prediction, const Ker
   return RecordHeader{}.bytes() + planes.bytes + table.bytes;
 }
 
+// Adds the bytes of the piece's record under each prediction. Returns false if it has too many exact values.
+template <class T>
+bool add_wide_piece(const WidePiece<T>& piece, std::span<const Prediction> predictions,
+                    std::span<std::size_t> bytes) noexcept {
+  const std::size_t exact_bytes = piece.runs() * run_bytes<T>(true);
+  for (std::size_t k = 0; k < predictions.size(); ++k) {
+    const std::size_t all = exact_bytes + piece.plane_bytes(predictions[k]);
+    bytes[k] += predictions[k].references > 0 ? with_surcharge(all) : all;
+  }
+  return exact_bytes <= piece_values * sizeof(T) / 4;
+}
+
 }  // namespace
 
 template <class T>
@@ -133,13 +195,18 @@ std::size_t estimate(const T* values, std::size_t count, const Quantiser<T>& z, 
   const Pieces pieces(count, references.count() > 0 ? pieces_with_references : Pieces::min_pieces);
   if (pieces.values != piece_values || z.step == 0) return 0;
   std::ranges::fill(bytes, 0);
+  const bool may_be_wide = sizeof(T) == 8 && references.count() > 0 && !predictions[0].by_addend;
   for (std::size_t i = 0; i < pieces.count; ++i) {
     Piece<T> piece(values, pieces.first(i), z, references, kernels);
+    if (may_be_wide && piece.runs() > min_runs_of_wide_piece) {
+      if (!add_wide_piece<T>({values, pieces.first(i), z, references, kernels}, predictions, bytes)) return 0;
+      continue;
+    }
     const std::size_t exact_bytes = piece.runs() * run_bytes<T>(false);
     if (exact_bytes > piece_values * sizeof(T) / 4) return 0;
     for (std::size_t k = 0; k < predictions.size(); ++k) {
       const std::size_t all = exact_bytes + plane_bytes(piece, predictions[k], kernels);
-      bytes[k] += slow(predictions[k]) ? all + all / (min_gain_divisor - 1) : all;
+      bytes[k] += slow(predictions[k]) ? with_surcharge(all) : all;
       if (predictions[k].references > 0 && predictions[k].lags.any())
         bytes[k] += all / min_gain_of_row_divisor;
     }

@@ -13,9 +13,9 @@
 namespace taut::planes {
 
 // The references of a frame, quantised with its step, however far their values are from its multiples. A
-// value without an integer of 22 bits counts as 0. The integers are multiplied by the number of addends, each
-// of which was predicted from these references. Where each addend had a reference of its own, the one
-// reference of the sum counts once.
+// value without an integer of 22 bits, or 43 bits behind wide records, counts as 0. The integers are
+// multiplied by the number of addends, each of which was predicted from these references. Where each addend
+// had a reference of its own, the one reference of the sum counts once.
 template <class T>
 class ReferenceIntegers {
  public:
@@ -24,10 +24,12 @@ class ReferenceIntegers {
   ReferenceIntegers(References references, const FrameHeader& header, const KernelSet& kernels) noexcept
       : references_(references),
         quantiser_(Quantiser<T>::of_frame(header.step, std::numeric_limits<double>::infinity())),
-        addends_(refers_by_addend(header) ? 1 : header.addends),
+        by_addend_(refers_by_addend(header)),
+        addends_(by_addend_ ? 1 : header.addends),
         kernels_(&kernels) {}
 
   std::size_t count() const noexcept { return references_.size(); }
+  bool by_addend() const noexcept { return by_addend_; }
 
   // Returns the values of the references from position `first` on. Returns nothing if they count more than
   // once.
@@ -58,6 +60,22 @@ class ReferenceIntegers {
       q[i] = subtract_wrapping(add_wrapping(q[i], q[i]), room[i]);
   }
 
+  // Computes, modulo 2^64, what the first `of` references predict for the n integers of a wide record from
+  // `first` on.
+  void predict_wide(std::size_t of, std::size_t first, std::size_t n, std::int64_t* q) const noexcept {
+    const auto each = [&](auto value) {
+      for (std::size_t i = 0; i < n; ++i) q[i] = static_cast<std::int64_t>(value(i));
+    };
+    const auto bits = [](std::int64_t x) { return static_cast<std::uint64_t>(x); };
+    quantise_wide(0, first, n, q);
+    if (of == 2) {
+      alignas(64) std::int64_t older[chunk_values];
+      quantise_wide(1, first, n, older);
+      each([&](std::size_t i) { return 2 * bits(q[i]) - bits(older[i]); });
+    }
+    if (addends_ != 1) each([&](std::size_t i) { return addends_ * bits(q[i]); });
+  }
+
  private:
   const T* reference(std::size_t k) const noexcept {
     return static_cast<const T*>(references_[k].values.data);
@@ -83,8 +101,16 @@ class ReferenceIntegers {
       if ((marks.words[i / 64] >> (i % 64) & 1) != 0) q[i] = 0;
   }
 
+  // Computes the 64-bit integers of n values of reference k.
+  void quantise_wide(std::size_t k, std::size_t first, std::size_t n, std::int64_t* q) const noexcept {
+    const GeneralValueKernels<T>& general = kernels_->general().template for_type<T>();
+    if (general.quantise_wide(reference(k) + first, n, quantiser_, q) < n)
+      std::replace(q, q + n, escaped<std::int64_t>, std::int64_t{0});
+  }
+
   References references_;
   Quantiser<T> quantiser_;
+  bool by_addend_;
   std::uint32_t addends_;
   const KernelSet* kernels_;
 };
@@ -126,7 +152,7 @@ class PredictionSource {
   // asked for.
   const EarlierIntegers& earlier() noexcept {
     if (references_ == nullptr || earlier_.any()) return earlier_;
-    const std::size_t n = std::min(chunk_values, count_ - first_);
+    const std::size_t n = chunk_count();
     for (std::size_t k = 0; k < references_->count(); ++k)
       references_->read(k, first_, n, buffers_->reference[k], buffers_->small[k]);
     likely_small_ = buffers_->small[0] && buffers_->small[1];
@@ -134,6 +160,19 @@ class PredictionSource {
     earlier_ = {newest};
     if (references_->count() == 2) earlier_ = {newest, newest, buffers_->reference[1]};
     return earlier_;
+  }
+
+  // Returns what references predict for the integers of a wide record of the chunk, in whole blocks.
+  std::int64_t* predict_wide() noexcept {
+    const std::size_t n = chunk_count();
+    std::int64_t* const q = buffers_->wide;
+    if (references_->by_addend()) {
+      std::copy_n(earlier().near, n, q);
+    } else {
+      references_->predict_wide(references_->count(), first_, n, q);
+    }
+    std::fill(q + n, q + blocks_of(n) * block_values, 0);
+    return q;
   }
 
   // Returns the values of references at the chunk's n positions, for kernels that take whole groups of small
@@ -149,15 +188,18 @@ class PredictionSource {
   struct Buffers {
     alignas(64) std::int32_t chunk[chunk_values];
     alignas(64) std::int32_t reference[max_references][chunk_values];
+    alignas(64) std::int64_t wide[chunk_values];
     bool small[max_references] = {true, true};
   };
+
+  std::size_t chunk_count() const noexcept { return std::min(chunk_values, count_ - first_); }
 
   // Returns what predicts the integers at `q` from a lag behind references. A residual is predicted to be
   // that of the integer a lag before, which is that integer less its own prediction.
   EarlierIntegers predict_from_lag(const std::int32_t* q) noexcept {
     std::int32_t* const predicted = predicted_.next();
-    references_->predict(references_->count(), first_, std::min(chunk_values, count_ - first_),
-                         buffers_->reference[0], buffers_->small, predicted);
+    references_->predict(references_->count(), first_, chunk_count(), buffers_->reference[0], buffers_->small,
+                         predicted);
     return {q - lags_.lag[0], predicted, predicted - lags_.lag[0]};
   }
 

@@ -1,6 +1,7 @@
-// Frames with lags or references, whose records hold residuals. These frames have no wide records and no
-// layers: if a chunk needs one, the frame is encoded without lags and references. An addend with a reference
-// of its own has to keep the reference; such a chunk becomes a sum of two records (encode_chunk_as_sum).
+// Frames with lags or references, whose records hold residuals. These frames have no layers, and wide records
+// behind references alone: if a chunk needs one, the frame is encoded without lags and references. An addend
+// with a reference of its own has to keep the reference; a chunk that needs one becomes a sum of two records
+// (encode_chunk_as_sum).
 #include <atomic>
 #include <utility>
 
@@ -54,9 +55,8 @@ std::size_t TypedCodec<T>::encode_residuals(const T* values, std::size_t count, 
       const std::size_t first = i * chunk_values, n = std::min(chunk_values, count - first);
       std::int32_t* const q = source.start_chunk(i);
       if (encode_from_references(values + first, n, source, path, width_class, writer)) continue;
-      const bool coded =
-          encode_residual_chunk(values + first, n, source.earlier(), q, path, width_class, writer) ||
-          (by_addend_ && encode_chunk_as_sum(values + first, n, source.earlier(), writer));
+      const bool coded = encode_residual_chunk(values + first, n, source, q, path, width_class, writer) ||
+                         (by_addend_ && encode_chunk_as_sum(values + first, n, source.earlier(), writer));
       if (!coded) return Status::buffer_too_small;
     }
     return Status::ok;
@@ -110,14 +110,22 @@ bool TypedCodec<T>::quantise_chunk(const T* values, std::size_t n, CodingPath& p
 }
 
 template <class T>
-bool TypedCodec<T>::encode_residual_chunk(const T* values, std::size_t n, const EarlierIntegers& earlier,
+bool TypedCodec<T>::encode_residual_chunk(const T* values, std::size_t n, PredictionSource<T>& source,
                                           std::int32_t* q, CodingPath& path, unsigned& width_class,
                                           PlaneRecordWriter& writer) const {
   ChunkMask marks;
   std::uint8_t flags;
-  if (!quantise_chunk(values, n, path, q, marks, flags))
-    return general_.encode_residuals(values, n, q, marks, flags, quantiser_, earlier, writer);
-  return write_residuals(q, n, earlier, flags, width_class, writer);
+  if (quantise_chunk(values, n, path, q, marks, flags))
+    return write_residuals(q, n, source.earlier(), flags, width_class, writer);
+  if constexpr (sizeof(T) == 8) {
+    alignas(64) std::int64_t wide_q[chunk_values];
+    trim(marks, n);
+    const bool may_be_wide = !references_.empty() && !lags_.any() && !by_addend_;
+    if (may_be_wide && general_.becomes_wide(values, n, quantiser_, wide_q, marks))
+      return general_.encode_wide_residuals(values, n, wide_q, marks, quantiser_, source.predict_wide(),
+                                            writer);
+  }
+  return general_.encode_residuals(values, n, q, marks, flags, quantiser_, source.earlier(), writer);
 }
 
 template <class T>
@@ -193,6 +201,7 @@ auto TypedCodec<T>::accumulate_residual_chunk(const Operand& operand, const T* v
                                               const EarlierIntegers& earlier, std::int32_t* q,
                                               std::uint32_t addends, CodingPath& path, unsigned& width_class,
                                               PlaneRecordWriter& writer) const -> ResidualOutcome {
+  if (operand.record.header.has(wide) && !by_addend_) return ResidualOutcome::needs_full_integers;
   ChunkMask marks;
   std::uint8_t flags;
   const bool all_integers = quantise_chunk(values, n, path, q, marks, flags);

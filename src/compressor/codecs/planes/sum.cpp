@@ -13,6 +13,14 @@ void count_chunk(std::size_t not_constant) noexcept {
 
 }  // namespace
 
+// Wide records are predicted from other integers of the references than narrow ones.
+template <class T>
+bool TypedCodec<T>::alike_in_width(std::span<const Operand> operands) noexcept {
+  return std::ranges::all_of(operands, [&](const Operand& o) {
+    return o.record.header.has(wide) == operands[0].record.header.has(wide);
+  });
+}
+
 template <class T>
 bool TypedCodec<T>::sum_chunk(std::span<const Operand* const> operands, std::size_t n, std::uint32_t addends,
                               Predictor predictor, PlaneRecordWriter& writer) const {
@@ -88,6 +96,8 @@ SizeOrStatus TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) c
     for (std::size_t i = chunks.first; i < chunks.first + chunks.count; ++i) {
       for (std::size_t k = 0; k < n; ++k)
         if (const Status s = operands[k].read(readers[k], i, kernels_); s != Status::ok) return s;
+      if (states.any() && !prediction.by_addend && !alike_in_width({operands, n}))
+        return Status::frame_mismatch;
       for (std::size_t k = 0; k < n; ++k) operands[k].compute_integers(kernels_);
       if (!sum_chunk({chunk, n}, readers[0].chunk_count(i), total.addends, prediction.inner, writer))
         return Status::buffer_too_small;

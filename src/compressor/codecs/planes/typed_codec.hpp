@@ -110,7 +110,9 @@ class TypedCodec {
     Record<T> record;
     Predictor predictor = Predictor::delta;
     const std::byte* stored_values = nullptr;  // values of a chunk of a stored frame
-    const std::int32_t* integers = nullptr;    // of a record of residuals, after compute_integers()
+    // After compute_integers(), of a record of residuals, as in ChunkOperand.
+    const std::int32_t* integers = nullptr;
+    const std::int64_t* predicted = nullptr;
     PaddedPlanes padding;
     PredictionSource<T> source;
     std::int32_t* integer_room = nullptr;  // memory in `source` for the integers of this chunk
@@ -129,7 +131,9 @@ class TypedCodec {
     std::uint8_t range_flag() const noexcept {
       return stored_values == nullptr ? record.header.flags & large : 0;
     }
-    ChunkOperand<T> chunk_operand() const noexcept { return {&record, predictor, stored_values, integers}; }
+    ChunkOperand<T> chunk_operand() const noexcept {
+      return {&record, predictor, stored_values, integers, predicted};
+    }
   };
 
   Prediction prediction() const noexcept {
@@ -184,7 +188,7 @@ class TypedCodec {
                               unsigned& width_class, PlaneRecordWriter& writer) const;
   // Encodes a chunk as residuals; `q` is memory for its integers. Returns false if the frame has to be
   // encoded without lags and references, or `writer` is full.
-  bool encode_residual_chunk(const T* values, std::size_t n, const EarlierIntegers& earlier, std::int32_t* q,
+  bool encode_residual_chunk(const T* values, std::size_t n, PredictionSource<T>& source, std::int32_t* q,
                              CodingPath& path, unsigned& width_class, PlaneRecordWriter& writer) const;
   // Writes the record of a chunk with the integers `q`. Returns false if `writer` is full.
   bool write_residuals(std::int32_t* q, std::size_t n, const EarlierIntegers& earlier, std::uint8_t flags,
@@ -236,6 +240,8 @@ class TypedCodec {
   void decode_groups(Operand& operand, std::uint32_t addends, const Quantiser<T>& z, T* whole,
                      std::size_t groups) const;
 
+  // Returns true if all records of a chunk are wide, or none is.
+  static bool alike_in_width(std::span<const Operand> operands) noexcept;
   bool sum_chunk(std::span<const Operand* const> operands, std::size_t n, std::uint32_t addends,
                  Predictor predictor, PlaneRecordWriter& writer) const;
   // Writes the sum of a chunk and of values. `path`: path of the previous chunk; on return, of this one.

@@ -132,7 +132,7 @@ class ChunkDecoder {
     Source source = behind_lags(job_.source, frame_);
     if constexpr (Job::referenced) source.frame += state_words * frame_.prediction.references;
     shared_.good = find_record(source, frame_.record_words, job_.chunks, chunk, words) &&
-                   read_head<Job::referenced>(words, frame_.prediction, shared_.head);
+                   read_head<Job::referenced, T>(words, frame_.prediction, shared_.head);
   }
   // Calls read_head_of() in one thread. Called by all threads. Returns false if the head is malformed.
   TAUT_DEVICE bool find_head(std::uint32_t chunk) {
@@ -167,10 +167,11 @@ class ChunkDecoder {
   TAUT_DEVICE void integers(Int (&q)[block_values]) {
     record_.differences(group_.simt(), q);
     undo_difference(group_, frame_.prediction.inner, static_cast<Int>(record_.base), q);
-    if constexpr (Job::referenced && sizeof(Int) == 4) add_prediction(q);  // 64-bit integers have none
+    if constexpr (Job::referenced && (sizeof(Int) == 4 || sizeof(T) == 8)) add_prediction(q);
   }
   // Adds what the references predict, once for each addend.
-  TAUT_DEVICE void add_prediction(std::int32_t (&q)[block_values]) const {
+  template <class Int>
+  TAUT_DEVICE void add_prediction(Int (&q)[block_values]) const {
     const unsigned references = frame_.prediction.references;
     if (references == 0) return;
     const std::uint64_t first = std::uint64_t{chunk_} * chunk_values + group_.thread() * block_values;

@@ -49,9 +49,6 @@ struct EncodeShared {
   alignas(16) std::uint32_t record[Words];  // at the end of the call: the frame's header
 };
 
-// A float64 chunk becomes wide if it then has fewer exact values, by more than this number.
-inline constexpr std::uint32_t wide_threshold = 64;
-
 // Number of values that a loop over integers of the large range processes at a time. The integers of 16-bit
 // floats, which seldom have more than 14 bits, are in local memory.
 template <class T>
@@ -257,19 +254,25 @@ class ChunkEncoder {
     return {all & 0xFFFF, all >> 16};
   }
 
+  // Returns true if the chunk becomes wide. `found`: counts of the values without an integer in the large
+  // range; on return, in the range of the record.
+  TAUT_DEVICE bool becomes_wide(ExactCounts& found) {
+    if constexpr (sizeof(T) == 8) {
+      if (found.values <= wide_threshold) return false;
+      Int q[block_values];
+      const ExactCounts beyond = count_exact(quantise_wide(q) | packed());
+      if (beyond.values + wide_threshold >= found.values) return false;
+      found = beyond;
+      return true;
+    }
+    return false;
+  }
+
   // Encodes a chunk in which the `marked` values have no integer in the large range. The values of most such
   // chunks are all different, so that the chunk is soon known to be a raw layer.
   TAUT_DEVICE void encode_exact(std::uint32_t marked) {
     ExactCounts found = count_exact(marked);
-    bool is_wide = false;
-    if constexpr (sizeof(T) == 8) {
-      if (found.values > wide_threshold) {
-        Int q[block_values];
-        const ExactCounts beyond = count_exact(quantise_wide(q) | packed());
-        is_wide = beyond.values + wide_threshold < found.values;
-        if (is_wide) found = beyond;
-      }
-    }
+    const bool is_wide = becomes_wide(found);
     if (found.min_runs > max_runs_of(is_wide)) return encode_layer();
     encode_general(is_wide);
   }

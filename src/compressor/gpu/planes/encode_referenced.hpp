@@ -38,7 +38,11 @@ class ReferencedChunkEncoder : public ResidualChunkEncoder<T, Simt, Bits> {
     this->set_counts(chunk);
     std::int32_t q[block_values];
     std::uint8_t flags = 0;
-    if (this->all_small(q) || this->hold_large(q, flags)) {
+    if (this->all_small(q)) {
+      encode_residuals(q, flags);
+    } else if (has_wide_integers()) {
+      encode_wide();
+    } else if (this->hold_large(q, flags)) {
       encode_residuals(q, flags);
     } else {
       this->announce_words(0, true);  // other blocks wait for the size
@@ -47,6 +51,36 @@ class ReferencedChunkEncoder : public ResidualChunkEncoder<T, Simt, Bits> {
   }
 
  private:
+  TAUT_DEVICE bool has_wide_integers() {
+    std::int32_t unused[block_values];
+    const std::uint32_t marked = sizeof(T) == 8 ? this->quantise(unused) | this->packed() : 0;
+    if (sizeof(T) != 8 || !this->group_.any(marked != 0)) return false;
+    auto found = this->count_exact(marked);
+    return this->becomes_wide(found);
+  }
+
+  // Writes a wide record, or makes the encoding begin again if it is not smaller than a raw layer.
+  TAUT_DEVICE void encode_wide() {
+    if constexpr (sizeof(T) == 8) {
+      std::int64_t q[block_values];
+      const RunsPlan runs = this->runs_of(this->hold_integers(true, q).marked);
+      subtract_prediction(q);
+      const std::int64_t base = difference(this->group_, this->job_.z.predictor, this->values_, q);
+      const NamedPlan plan = with_names(this->group_, named_, this->plan_of(q, true), this->blocks());
+      const std::uint32_t exact_bytes = runs.count > 0 ? 4 + runs.count * run_bytes_of<T>(true) : 0,
+                          words = (plan.bytes() + exact_bytes) / 4;
+      const bool fits = runs.count <= this->max_runs_of(true) && words < layer_words<T>(this->n_);
+      this->announce_words(fits ? words : 0, true);
+      if (!fits) return this->begin_again();
+      const std::uint8_t flags = runs.count > 0 ? wide | large | has_runs : wide | large;
+      write_planes(this->group_, named_, plan, flags, base, this->blocks(), Differences<std::int64_t>{q},
+                   this->shared_.record);
+      if (runs.count == 0) return;
+      this->hold_integers(true, q);
+      this->put_runs(runs, true, q, plan);
+    }
+  }
+
   TAUT_DEVICE void encode_residuals(std::int32_t (&q)[block_values], std::uint8_t flags) {
     subtract_prediction(q);
     const std::int32_t base = difference(this->group_, this->job_.z.predictor, this->values_, q);
@@ -60,12 +94,13 @@ class ReferencedChunkEncoder : public ResidualChunkEncoder<T, Simt, Bits> {
     });
   }
 
-  TAUT_DEVICE void subtract_prediction(std::int32_t (&q)[block_values]) const {
+  template <class Int>
+  TAUT_DEVICE void subtract_prediction(Int (&q)[block_values]) const {
     const std::uint64_t first =
         std::uint64_t{this->shared_.chunk} * chunk_values + this->group_.thread() * block_values;
     const ReferenceGrid<T> grid{this->job_.z, this->job_.range.reciprocal};
     ReferencePrediction<T>(referenced_.arrays, referenced_.references, grid, first, this->values_)
-        .add_to(q, 0u - 1);
+        .add_to(q, std::make_unsigned_t<Int>{0} - 1);
   }
 
   NamedShared& named_;

@@ -1,6 +1,6 @@
-// Encoding of residuals, in frames with lags and in frames with references. A chunk that needs layers, wide
-// integers, or runs that take too much space makes the encoding begin again, without lags and references. So
-// does a record that does not fit in the frame.
+// Encoding of residuals, in frames with lags and in frames with references. A chunk that needs layers, with
+// lags wide integers, or runs that take too much space makes the encoding begin again, without lags and
+// references. So does a record that does not fit in the frame.
 #pragma once
 
 #include <algorithm>
@@ -51,11 +51,16 @@ class ResidualChunkEncoder : public ChunkEncoder<T, Simt, Bits, ResidualShared<T
     const std::uint32_t planes = max_plane_bytes(this->n_, flags),
                         layer = this->n_ * static_cast<std::uint32_t>(sizeof(T));
     const bool fits = planes < layer && runs.count <= (layer - planes) / run_bytes_of<T>(false);
-    if (!fits && this->group_.thread() == 0)
-      this->group_.simt().atomic_max(&this->job_.sink.control->encodes_again, 1);
+    if (!fits) begin_again();
     fill_holds(this->group_, found.marked, this->values_, q);
     if (some_exact) flags |= has_runs;
     return fits;
+  }
+
+  // Makes the encoding begin again, without lags and references.
+  TAUT_DEVICE void begin_again() const {
+    if (this->group_.thread() == 0)
+      this->group_.simt().atomic_max(&this->job_.sink.control->encodes_again, 1);
   }
 
   // Writes a record with runs. make_plan() returns the plan of the differences d; restore(q) computes the

@@ -28,8 +28,8 @@ struct RecordHead {
 };
 
 // Reads the head of a record. Called by one thread. Returns false if the head is malformed. `Referenced`: the
-// frame may have references.
-template <bool Referenced = false>
+// frame, of values of type T, may have references.
+template <bool Referenced = false, class T = float>
 TAUT_DEVICE bool read_head(const Words& words, const Prediction& prediction, RecordHead& head) {
   head = {};
   head.words = words;
@@ -44,7 +44,8 @@ TAUT_DEVICE bool read_head(const Words& words, const Prediction& prediction, Rec
   if (head.has(wide) && words.count < 3) return false;
   head.base = head.has(wide) ? load_bytes<std::int64_t>(words, 4) : static_cast<std::int32_t>(words.data[1]);
   if (prediction.inner == Predictor::none && head.base != 0) return false;
-  if ((prediction.lags.n > 0 || by_references) && head.has(wide | has_layers)) return false;
+  if ((prediction.lags.n > 0 || by_references) && head.has(has_layers)) return false;
+  if ((prediction.lags.n > 0 || (by_references && sizeof(T) != 8)) && head.has(wide)) return false;
   constexpr unsigned forms = dense | byte_widths | (Referenced ? two_bits : 0);
   if (Referenced && (head.flags & (two_bits | dense)) == (two_bits | dense)) return false;
   return head.has(has_planes) ? head.plane_bytes > 0 : head.plane_bytes == 0 && !head.has(forms);
@@ -177,7 +178,8 @@ class RecordReader {
     if (good_ && t < blocks && !other) record_.widths = names >> (4 * entry) & 15;
     if (good_ && other)
       record_.widths = record_.has(byte_widths) ? bytes(list + rank, 1) : nibbles(list, rank, 1);
-    if (record_.has(byte_widths) && threads_.any(record_.widths > 32)) good_ = false;
+    if (record_.has(byte_widths) && threads_.any(record_.widths > (record_.has(wide) ? 64u : 32u)))
+      good_ = false;
   }
 
   // Return the widths of this thread's blocks that have an entry in the table, a bit of `entry_mask` for

@@ -32,13 +32,14 @@ struct ReferenceGrid {
   }
 
   // Returns the integer whose multiple is nearest to a value, also if it is not within the bound. Returns 0
-  // if that integer has more than 22 bits, and for NaN.
-  TAUT_DEVICE std::int32_t integer(T x) const {
+  // if that integer has more than 22 bits (as std::int64_t: 43), and for NaN.
+  template <class Int>
+  TAUT_DEVICE Int integer(T x) const {
     std::int32_t q = 0;
     if (quantise_small(x, z, q)) return q;
     const double shifted = static_cast<double>(x) * reciprocal + 0x1.8p52, integer = shifted - 0x1.8p52;
-    constexpr double range = std::int64_t{1} << large_bits;
-    return integer < range && integer >= -range ? static_cast<std::int32_t>(integer_in(shifted)) : 0;
+    constexpr double range = std::int64_t{1} << (sizeof(Int) == 8 ? wide_bits : large_bits);
+    return integer < range && integer >= -range ? static_cast<Int>(integer_in(shifted)) : 0;
   }
 };
 
@@ -51,19 +52,23 @@ class ReferencePrediction {
                                   const ReferenceGrid<T>& grid, std::uint64_t first, unsigned values)
       : arrays_(arrays), references_(references), grid_(grid), first_(first), values_(values) {}
 
-  // Adds the prediction to q `times` times, modulo 2^32.
-  TAUT_DEVICE void add_to(std::int32_t (&q)[block_values], std::uint32_t times) const {
+  // Adds the prediction to q `times` times, modulo 2^32 or, for a wide record, 2^64.
+  template <class Int>
+  TAUT_DEVICE void add_to(Int (&q)[block_values], std::make_unsigned_t<Int> times) const {
     add(arrays_.newest, references_ == 2 ? 2 * times : times, q);
     if (references_ == 2) add(arrays_.before, 0 - times, q);
   }
 
  private:
-  TAUT_DEVICE void add(const T* array, std::uint32_t times, std::int32_t (&q)[block_values]) const {
+  template <class Int>
+  TAUT_DEVICE void add(const T* array, std::make_unsigned_t<Int> times, Int (&q)[block_values]) const {
+    using Bits = std::make_unsigned_t<Int>;
     T x[block_values];
     load_block(array + first_, values_, x);
+    TAUT_UNROLLED_BY(at_a_time<Int>)
     for (unsigned i = 0; i < block_values; ++i)
-      q[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(q[i]) +
-                                       times * static_cast<std::uint32_t>(grid_.integer(x[i])));
+      q[i] = static_cast<Int>(static_cast<Bits>(q[i]) +
+                              times * static_cast<Bits>(grid_.template integer<Int>(x[i])));
   }
 
   const ReferenceArrays<T>& arrays_;

@@ -29,6 +29,8 @@ inline constexpr std::size_t overrun = 64;  // kernels may read and write this m
 // Bits of |q| of one addend in a small, a large and a wide chunk. A wide chunk has 64-bit integers: float64
 // under a tiny bound, or a sum of so many addends that fits_narrow() is false.
 inline constexpr int small_bits = 14, large_bits = 22, wide_bits = 43;
+// A float64 chunk becomes wide if it then has fewer exact values, by more than this number.
+inline constexpr std::uint32_t wide_threshold = 64;
 inline constexpr int narrow_sum_bits = 30;  // |sum of q| stays below 2^30 in a record that is not wide
 
 enum RecordFlags : std::uint8_t {

@@ -6,9 +6,6 @@
 namespace taut::planes {
 namespace {
 
-// A float64 chunk becomes wide if it then has fewer exact values, by more than this number.
-constexpr std::size_t wide_threshold = 64;
-
 // Bytes of the layers, which follow the planes of a record.
 template <class T>
 constexpr std::size_t layers_bytes(std::size_t layers, std::size_t n) noexcept {
@@ -48,7 +45,8 @@ void pad_blocks(std::int64_t* q, std::size_t n, Predictor predictor) noexcept {
 }
 
 // total <- total + q, modulo 2^64.
-void add(const std::int32_t* q, std::size_t n, std::int64_t* total) noexcept {
+template <class Int>
+void add(const Int* q, std::size_t n, std::int64_t* total) noexcept {
   for (std::size_t i = 0; i < n; ++i)
     total[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(total[i]) +
                                          static_cast<std::uint64_t>(std::int64_t{q[i]}));
@@ -151,8 +149,6 @@ bool GeneralPath<T>::write_if_surely_raw_layers(const std::byte* before, std::si
   return true;
 }
 
-// Returns true if many more values have a 64-bit integer, now in `q`, than a 32-bit one. `marks` then marks
-// the values without a 64-bit integer.
 template <class T>
 bool GeneralPath<T>::becomes_wide(const T* values, std::size_t n, const Quantiser<T>& z, std::int64_t* q,
                                   ChunkMask& marks) const noexcept {
@@ -251,6 +247,32 @@ bool GeneralPath<T>::encode(const T* values, std::size_t n, std::int32_t* q, Chu
   return true;
 }
 
+template <class T>
+bool GeneralPath<T>::encode_wide_residuals(const T* values, std::size_t n, std::int64_t* q,
+                                           const ChunkMask& marks, const Quantiser<T>& z,
+                                           const std::int64_t* predicted, PlaneRecordWriter& writer) const {
+  constexpr std::size_t bytes_per_run = run_bytes<T>(true);
+  alignas(8) std::byte runs[chunk_values * sizeof(T) + 64];
+  const std::size_t max_runs = n * sizeof(T) / bytes_per_run,
+                    count = general_.for_type<T>().take_wide_runs(values, n, marks, max_runs, q, runs);
+  if (count > max_runs) return false;
+  replace_by_decoded(runs, count, bytes_per_run, z);
+  for (std::size_t i = 0; i < n; ++i)
+    q[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(q[i]) -
+                                     static_cast<std::uint64_t>(predicted[i]));
+
+  ChunkScratch scratch(writer);
+  const std::uint8_t flags = wide | large | (count > 0 ? has_runs : 0) | writer.allowed_forms();
+  const std::size_t bytes = write_wide(q, n, flags, z.predictor, scratch.planes()),
+                    total = bytes + (count > 0 ? 4 + count * bytes_per_run : 0);
+  if (total >= whole_words(RecordHeader{}.bytes() + layers_bytes<T>(1, n))) return false;
+  std::byte* const behind = scratch.place(bytes, total);
+  if (behind == nullptr) return false;
+  if (count > 0) std::memcpy(store(behind, static_cast<std::uint32_t>(count)), runs, count * bytes_per_run);
+  writer.advance(total);
+  return true;
+}
+
 // ---- Decoding
 
 template <class T>
@@ -311,13 +333,9 @@ void GeneralPath<T>::decode_planes(const Record<T>& r, const Quantiser<T>& z, st
 }
 
 template <class T>
-void GeneralPath<T>::decode_wide(const Record<T>& r, const std::int32_t* others, const Quantiser<T>& z,
+void GeneralPath<T>::decode_wide(const Record<T>& r, std::int64_t* q, const Quantiser<T>& z,
                                  T* values) const {
-  alignas(64) std::int64_t q[chunk_values];
-  decode_planes(r, z, q, values);
-  for (std::size_t i = 0; i < r.count; ++i)
-    q[i] =
-        static_cast<std::int64_t>(static_cast<std::uint64_t>(q[i]) + static_cast<std::uint64_t>(others[i]));
+  general_.unpack_add(wide_planes(r), blocks_of(r.count), z.predictor, q);
   general_.for_type<T>().dequantise_wide(q, r.count, z, values);
   if (r.run_count + r.layer_count > 0) put_exact_values(r, q, static_cast<double>(z.step), general_, values);
 }
@@ -375,6 +393,7 @@ std::size_t GeneralPath<T>::sum_integers(std::span<const ChunkOperand<T>> operan
     if (operand.integers != nullptr) {
       add(operand.integers, n, q);
     } else if (operand.is_wide()) {
+      if (operand.predicted != nullptr) add(operand.predicted, n, q);
       general_.unpack_add(wide_planes(*operand.record), blocks_of(n), operand.predictor, q);
     } else if (operand.record->max_width > 0 || operand.record->header.base != 0) {
       alignas(64) std::int32_t narrow[chunk_values];
@@ -464,7 +483,7 @@ bool GeneralPath<T>::accumulate_runs(const ChunkOperand<T>& operand, const T* va
                     total = whole_words(used);
   std::byte* const out = scratch.place(bytes, total);
   if (out == nullptr) return false;
-  const ChunkOperand<T> both[] = {operand, {&own, z.predictor, nullptr, nullptr}};
+  const ChunkOperand<T> both[] = {operand, {&own, z.predictor, nullptr, nullptr, nullptr}};
   if (all_runs > 0) merge_runs<T>(both, false, store(out, static_cast<std::uint32_t>(all_runs)));
   pad_words(writer.at(), used);
   writer.advance(total);

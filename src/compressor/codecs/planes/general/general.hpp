@@ -99,6 +99,17 @@ class GeneralPath {
                         const Quantiser<T>& z, const EarlierIntegers& earlier,
                         PlaneRecordWriter& writer) const;
 
+  // Returns true if many more values have a 64-bit integer, now in `q`, than a 32-bit one. `marks` then marks
+  // the values without a 64-bit integer.
+  bool becomes_wide(const T* values, std::size_t n, const Quantiser<T>& z, std::int64_t* q,
+                    ChunkMask& marks) const noexcept;
+
+  // Writes a wide record of differences from `predicted`, of a chunk of which becomes_wide() returned `q` and
+  // `marks`. Returns false and writes nothing if the record does not fit, or is not smaller than a raw layer.
+  bool encode_wide_residuals(const T* values, std::size_t n, std::int64_t* q, const ChunkMask& marks,
+                             const Quantiser<T>& z, const std::int64_t* predicted,
+                             PlaneRecordWriter& writer) const;
+
   // Decodes any record.
   void decode(const Record<T>& record, const Quantiser<T>& z, T* values) const;
 
@@ -111,9 +122,8 @@ class GeneralPath {
   void decode_integers(const Record<T>& record, const std::int32_t* q, const Quantiser<T>& z,
                        T* values) const;
 
-  // Decodes a wide record, after `others` are added to its integers.
-  void decode_wide(const Record<T>& record, const std::int32_t* others, const Quantiser<T>& z,
-                   T* values) const;
+  // Decodes a wide record, whose integers are added to those at `q`, in whole blocks.
+  void decode_wide(const Record<T>& record, std::int64_t* q, const Quantiser<T>& z, T* values) const;
 
   // Writes the record of the sum of up to max_operands chunks, with `addends` in total. Returns false if the
   // record does not fit.
@@ -132,8 +142,6 @@ class GeneralPath {
                                   const Quantiser<T>& z, PlaneRecordWriter& writer) const;
   void write_layer(const T* values, std::size_t n, const ChunkMask& unchanged, const Quantiser<T>& z,
                    PlaneRecordWriter& writer) const noexcept;
-  bool becomes_wide(const T* values, std::size_t n, const Quantiser<T>& z, std::int64_t* q,
-                    ChunkMask& marks) const noexcept;
   // These write header, planes and widths of a record to `out`, and return the bytes written. Narrow integers
   // have 32 bits, wide ones 64.
   std::size_t write_narrow(std::int32_t* q, std::size_t n, std::uint8_t flags,

@@ -34,6 +34,15 @@ bool FrameReader<T>::read_prediction() noexcept {
   return true;
 }
 
+// Returns the flags that no record of this frame has. Residuals have 32 bits, except those of float64 from
+// references alone, and their records have no layers. Any record may be the sum of addends with a reference
+// each.
+template <class T>
+std::uint8_t FrameReader<T>::refused_flags() const noexcept {
+  if (prediction_.by_addend || !(prediction_.lags.any() || states_.any())) return 0;
+  return sizeof(T) == 8 && !prediction_.lags.any() ? has_layers : has_layers | wide;
+}
+
 template <class T>
 Status FrameReader<T>::read(std::size_t i, const WidthKernels& kernels, Record<T>& record,
                             PaddedPlanes& padding) const noexcept {
@@ -45,9 +54,7 @@ Status FrameReader<T>::read(std::size_t i, const WidthKernels& kernels, Record<T
   if (!read_record(records.subspan(first, record_end - first), end, chunk_count(i), kernels, record))
     return Status::corrupt_frame;
   if (record.run_count > std::uint64_t{header_.addends} * record.count) return Status::corrupt_frame;
-  // Residuals from earlier integers have 32 bits.
-  const bool must_be_narrow = prediction_.lags.any() || (states_.any() && !prediction_.by_addend);
-  if (must_be_narrow && (record.header.flags & (wide | has_layers)) != 0) return Status::corrupt_frame;
+  if ((record.header.flags & refused_flags()) != 0) return Status::corrupt_frame;
   if (!states_.any() && record.header.has(two_bits)) return Status::corrupt_frame;
   if (prediction_.inner == Predictor::none && record.header.base != 0) return Status::corrupt_frame;
   const bool has_integers = record.header.base != 0 || (record.header.flags & (has_planes | has_runs)) != 0;

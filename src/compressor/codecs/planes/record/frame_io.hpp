@@ -52,6 +52,7 @@ class FrameReader {
 
  private:
   bool read_prediction() noexcept;
+  std::uint8_t refused_flags() const noexcept;
 
   FrameHeader header_;
   Prediction prediction_;

@@ -11,13 +11,17 @@ struct ChunkOperand {
   const Record<T>* record;
   Predictor predictor;
   const std::byte* stored_values;  // the values of a stored frame; else null
-  // Integers of a chunk whose planes hold residuals; else null.
+  // Integers of a chunk whose planes hold residuals or, of a wide record, what is to be added to these; else
+  // null.
   const std::int32_t* integers;
+  const std::int64_t* predicted;
 
   std::size_t runs() const noexcept { return stored_values != nullptr ? 0 : record->run_count; }
   std::size_t layers() const noexcept { return stored_values != nullptr ? 1 : record->layer_count; }
   // Returns true if the planes hold differences of the integers by this predictor.
-  bool has_differences_of(Predictor p) const noexcept { return predictor == p && integers == nullptr; }
+  bool has_differences_of(Predictor p) const noexcept {
+    return predictor == p && integers == nullptr && predicted == nullptr;
+  }
   bool is_wide() const noexcept { return stored_values == nullptr && record->header.has(wide); }
 };
 
