@@ -118,9 +118,7 @@ void expect_same_results(const Series& a, const Series& b) {
 double compared(const Trial& trial, const std::string& history = "history=auto", unsigned on_gpus = all,
                 unsigned alone_on_gpus = none) {
   SCOPED_TRACE(text_of(trial) + " " + std::to_string(on_gpus));
-  Trial on_host = trial;
-  on_host.frames_there = false;
-  Series alone(on_host), behind(with(trial, history));
+  Series alone(trial), behind(with(trial, history));
   alone.calls(4, alone_on_gpus);
   behind.calls(4, on_gpus);
   expect_same_results(alone, behind);
@@ -191,6 +189,24 @@ TEST(HistoryOnGpus, WaitsAtMostOnceMore) {
     EXPECT_GT(alone.waits[7], 0u);
     EXPECT_LE(behind.waits[7], alone.waits[7] + 4) << name_of(collective);
   }
+}
+
+// Times decide on each rank's history: all ranks do the same.
+TEST(HistoryOnGpus, TimedSeriesKeepTheirBound) {
+  const Trial trial = trial_of(Collective::allgather);
+  Ranks ranks(trial.P, "abs:1e-3,history=auto,min_bytes=1");
+  int served = 0;
+  for (int step = 0; step < 100; ++step) {
+    Job job = job_at_step(trial, step / 30);
+    const auto verdicts = run_on_gpus(ranks, trial, job);
+    for (const Verdict& verdict : verdicts) {
+      ASSERT_EQ(verdict.status, Status::ok) << step;
+      ASSERT_EQ(verdict.fallback, verdicts[0].fallback) << step;
+    }
+    served += verdicts[0].good();
+    ASSERT_TRUE(!verdicts[0].good() || job.check(1, 1e-3, 0).empty()) << step;
+  }
+  EXPECT_GT(served, 0);
 }
 
 // Some values have no integer. Hosts use lags behind references too.
@@ -278,8 +294,6 @@ TEST(HistoryOnGpus, ForecastsChooseTheCall) {
   noise.pattern = Pattern::wild;
   EXPECT_LE(compared(noise), 1.01);
 }
-
-// ---- Calls in flight
 
 Task<> start(Communicator& comm, CollectiveCall call, Verdict& verdict) {
   bool compressed = false;
