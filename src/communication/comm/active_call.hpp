@@ -56,7 +56,9 @@ class Communicator::ActiveCall {
                        const MemoryByNodes& by_nodes);
   bool moves_on_node() const noexcept;
   std::shared_ptr<const Codec> codec_of(const Coding& candidate);
-  void sample(AgreementMessage& mine);
+  bool takes_samples() const noexcept { return plan_.min_ratio != 0 || plan_.candidates.size() > 1; }
+  std::optional<gpu::SampledParts> copies_to_sample(ConstSlice own);
+  void sample(ConstSlice sampled, AgreementMessage& mine);
   void look_for_packed(ConstSlice sampled, AgreementMessage& mine) noexcept;
   bool rounds_packed_integers() const noexcept;
   float estimate_ratio(const Codec& coder, ConstSlice sampled);
@@ -68,9 +70,10 @@ class Communicator::ActiveCall {
   std::uint64_t series_key(std::uint64_t signature) const noexcept;
   bool sums_by_frames() const noexcept;
   void offer_history(AgreementMessage& mine);
-  void forecast(AgreementMessage& mine);
+  void forecast(ConstSlice sampled, AgreementMessage& mine);
+  HistoryForecast look_for_references(ConstSlice sampled);
   void agree_on_history(const AgreementMessage& agreed) noexcept;
-  std::shared_ptr<const Codec> codec_with_references();
+  Coding referring_coding() const;
   Task<> run_algorithm(const Codec& codec);
   Task<> run_in_series(const Codec& usual);
   bool is_timed_with_history() const noexcept;
@@ -115,7 +118,9 @@ class Communicator::ActiveCall {
   bool refers_ = false;                  // the series has the states that the ranks want
   std::size_t needed_ = 0;               // number of states that references at the agreed distance need
   std::uint64_t offer_nanoseconds_ = 0;  // nanoseconds that the offer of this rank took
-  std::size_t period_ = 0;  // distance in the series of the references of this rank's values; 0: none
+  bool alone_ = false;                   // the call is timed without a history
+  bool looks_ = false;                   // the call has a forecast
+  HistoryForecast forecast_;             // of this rank's values
   bool leaves_state_ = false;
   bool tries_history_ = false;      // not all ranks know yet how long calls with a history take
   std::uint64_t state_number_ = 0;  // number of the state that the call leaves

@@ -4,16 +4,22 @@
 #include <limits>
 
 #include "communication/comm/active_call.hpp"
+#include "communication/comm/device_history.hpp"
 #include "communication/comm/sum_history.hpp"
+#include "communication/gpu/frame_codec.hpp"
 #include "communication/team/hierarchical.hpp"
 #include "compressor/base/guarded.hpp"
 
 namespace taut {
-// Returns true if frames of the call may refer to earlier calls: calls that move values on the host, each of
-// whose frames is decoded from what one rank encoded, and sums by frames.
+// Returns true if frames of the call may refer to earlier calls: calls that move values, each of whose frames
+// is decoded from what one rank encoded, and sums by frames. Values on a GPU are moved by kernels for
+// references, and by MPI.
 bool Communicator::ActiveCall::has_series() const noexcept {
-  return policy().history > 0 && !call_.on_device && !plan_.algorithm->recodes &&
-         plan_.candidates[0].codec->takes_references && (!reduces(call_.collective) || sums_by_frames());
+  if (policy().history == 0 || plan_.algorithm->recodes || !plan_.candidates[0].codec->takes_references)
+    return false;
+  if (reduces(call_.collective)) return !call_.on_device && sums_by_frames();
+  if (!call_.on_device) return true;
+  return device_ && !call_.over_nccl && gpu::has_reference_kernels(device_->device(), referring_coding());
 }
 
 // Returns true if the call adds frames whose integers tell those of the sum: 32 bits hold the integers of up
@@ -30,7 +36,8 @@ std::uint64_t Communicator::ActiveCall::series_key(std::uint64_t signature) cons
   std::uint64_t key = signature;
   mix(key, call_.type);
   mix_places(key, call_.data, compressed_ != nullptr);
-  mix(key, plan_.by_nodes ? plan_.segments : 0);  // places between nodes may depend on the segments
+  mix(key, device_ ? device_->device().number() : -1);  // the states are there
+  mix(key, plan_.by_nodes ? plan_.segments : 0);        // places between nodes may depend on the segments
   if (reduces(call_.collective)) mix(key, plan_.bound.value);  // integers of another step do not add up
   return key;
 }
@@ -68,7 +75,9 @@ void Communicator::ActiveCall::offer_history(AgreementMessage& mine) {
   series_ = std::move(series);
   series_->begin(bytes);
   states_ = series_->states();
-  forecast(mine);
+  alone_ = is_timed_with_history() && series_->trials().next(plan_.coding);
+  looks_ = own_values(call_, rank()).most().count > 0 && (!alone_ || series_->pieces().size() == 0) &&
+           !series_->pieces().rests();
   if (policy().only_if_profitable())
     mine.set_history_times(series_->trials().own(), may_complete_early(call_.collective));
   offer_nanoseconds_ = clock_now() - began;
@@ -76,32 +85,44 @@ void Communicator::ActiveCall::offer_history(AgreementMessage& mine) {
 
 // Adds the forecast for this rank's values to the record. A call that is timed without a history makes a
 // forecast only if there is no earlier piece, for the piece of its own values.
-void Communicator::ActiveCall::forecast(AgreementMessage& mine) {
-  const bool sums = reduces(call_.collective);
-  const ConstSlice values = own_values(call_, rank()).most();
+void Communicator::ActiveCall::forecast(ConstSlice sampled, AgreementMessage& mine) {
+  if (series_ == nullptr) return;
+  const std::uint64_t began = clock_now();
   HistoryForecast found;
-  const bool alone = is_timed_with_history() && series_->trials().next(plan_.coding);
-  const bool looks = values.count > 0 && (!alone || series_->pieces().size() == 0);
-  if (looks && !series_->pieces().rests())
-    found = series_->pieces().forecast(values, sums, *codec_with_references(), policy().history);
-  period_ = alone ? 0 : found.period;
-  const bool neutral = !alone && (values.count == 0 || !sums);
+  if (looks_) found = look_for_references(sampled);
+  if (!alone_) forecast_ = found;
+  const std::size_t period = forecast_.period;
+  const bool neutral = !alone_ && (sampled.count == 0 || !reduces(call_.collective));
   mine.set_history(series_->newest(), states_.size(),
-                   period_ > 0 || !neutral ? period_ : AgreementMessage::max_history);
-  for (std::size_t i = 0; i < plan_.candidates.size() && period_ > 0; ++i) {
+                   period > 0 || !neutral ? period : AgreementMessage::max_history);
+  for (std::size_t i = 0; i < plan_.candidates.size() && period > 0; ++i) {
     float& ratio = mine.measured_low[i];
-    const bool sampled = ratio > 0 && ratio < std::numeric_limits<float>::max();
-    if (sampled && plan_.candidates[i].codec->takes_references) ratio *= found.gain;
+    const bool has_sample = ratio > 0 && ratio < std::numeric_limits<float>::max();
+    if (has_sample && plan_.candidates[i].codec->takes_references) ratio *= forecast_.gain;
   }
+  offer_nanoseconds_ += clock_now() - began;
 }
 
-// Begins the series anew if not all ranks hold its newest state. Leaves it if no rank gains by it, or if some
-// rank has its values on a GPU.
+// Compares this rank's values with those of earlier calls. Kernels use all references that they get, by the
+// predictor `none` unless the policy names one.
+HistoryForecast Communicator::ActiveCall::look_for_references(ConstSlice sampled) {
+  Coding coding = referring_coding();
+  CodecCache& codecs = early_.policy_state->codecs;
+  const std::shared_ptr<const Codec> codec = codecs.find_or_make(coding, plan_.bound);
+  std::shared_ptr<const Codec> of_kernels;
+  if (device_) {
+    if (coding.predictor.automatic()) coding.predictor = {"none", {}};
+    of_kernels = codecs.find_or_make(coding, plan_.bound);
+  }
+  return series_->pieces().forecast(sampled, reduces(call_.collective), *codec, policy().history,
+                                    of_kernels.get());
+}
+
+// Begins the series anew if not all ranks hold its newest state. Leaves it if no rank gains by it.
 void Communicator::ActiveCall::agree_on_history(const AgreementMessage& agreed) noexcept {
   if (series_ == nullptr) return;
   const HistoryTimes times = agreed.history_times(may_complete_early(call_.collective));
-  leaves_state_ = (agreed.obstacles & AgreementMessage::on_device) == 0 && agreed.wants_history() &&
-                  series_->trials().keeps_history(times);
+  leaves_state_ = agreed.wants_history() && series_->trials().keeps_history(times);
   tries_history_ = leaves_state_ && policy().only_if_profitable() && times.with_history == 0;
   if (!leaves_state_ || !agreed.history_agreed()) {
     states_.clear();
@@ -111,21 +132,21 @@ void Communicator::ActiveCall::agree_on_history(const AgreementMessage& agreed) 
   states_.resize(std::min<std::size_t>(agreed.history_depth, states_.size()));
   const bool encodes_others = plan_.by_nodes && own_values(call_, rank()).count == 0;  // beside a root
   if (reduces(call_.collective) || (encodes_others && places_->sent_bytes() > 0))
-    period_ = agreed.history_period;
+    forecast_ = {agreed.history_period, 1, device_ ? 1U : max_references};
   needed_ = agreed.history_period;
   refers_ = needed_ <= states_.size();
-  if (period_ > states_.size()) period_ = 0;
+  if (forecast_.period > states_.size()) forecast_.period = 0;
   state_number_ = hash(std::as_bytes(std::span(&agreed, 1)), series_->newest());
   mix(state_number_, lane_);
   state_number_ |= 1;  // 0: no state
 }
 
-// Returns the codec for frames with references: the chosen one, which chooses its predictor anew unless the
-// policy names one. Throws std::bad_alloc.
-std::shared_ptr<const Codec> Communicator::ActiveCall::codec_with_references() {
+// Returns the coding of frames with references: the chosen one, with a predictor that is chosen anew unless
+// the policy names one.
+Coding Communicator::ActiveCall::referring_coding() const {
   Coding coding = plan_.candidates[chosen_];
   if (policy().coding.predictor.automatic()) coding.predictor = {};
-  return early_.policy_state->codecs.find_or_make(coding, plan_.bound);
+  return coding;
 }
 
 // Runs the algorithm with the states of the series, and leaves a state. Without memory for the codec, this
@@ -133,18 +154,21 @@ std::shared_ptr<const Codec> Communicator::ActiveCall::codec_with_references() {
 Task<> Communicator::ActiveCall::run_in_series(const Codec& usual) {
   std::shared_ptr<const Codec> referring;
   const Codec* codec = &usual;
-  if (period_ > 0) record_.refers();
-  if (guarded([&] { referring = codec_with_references(); }) == Status::ok) codec = referring.get();
+  if (forecast_.period > 0) record_.refers();
+  guarded([&] { referring = codec_of(referring_coding()); });
+  if (referring != nullptr) codec = referring.get();
   std::optional<CallState> state;
   if (reduces(call_.collective)) {
-    SumHistory history(period_ > 0 ? states_[period_ - 1] : nullptr, *places_, *series_);
+    SumHistory history(forecast_.period > 0 ? states_[forecast_.period - 1] : nullptr, *places_, *series_);
     const SumHistoryCodec with_history(*codec, history);
     co_await run_algorithm(with_history);
     state = history.state(state_number_);
   } else {
-    CallHistory history(states_, period_, *places_, *series_);
-    const HistoryCodec with_history(*codec, usual, history);
-    co_await run_algorithm(with_history);
+    CallHistory history(states_, forecast_, *places_, *series_, device_ ? &*device_ : nullptr);
+    const HistoryCodec on_host(*codec, usual, history);
+    const DeviceHistoryCodec on_gpu(*codec, usual, history);
+    co_await run_algorithm(device_ ? on_gpu : on_host);
+    if (device_) record_.counters().note(device_->device().wait());
     state = history.state(state_number_);
   }
   states_.clear();  // so that the series can reuse the memory of a state that it drops

@@ -123,22 +123,29 @@ void Communicator::ActiveCall::plan(AgreementMessage& mine) {
   call_.data.mean = call_.mean && sums_widely(policy(), call_);
   if (!policy().same_bits) leave_input(call_.collective, call_.data, rank(), ranks());
   reserve();
-  sample(mine);
   offer_history(mine);
+  const ConstSlice own = own_values(call_, rank()).most();
+  const std::optional<gpu::SampledParts> copies = copies_to_sample(own);
+  const ConstSlice sampled = copies ? copies->values() : own;
+  sample(sampled, mine);
+  forecast(sampled, mine);
+}
+
+// Returns what samples and the forecast read of values on a GPU; nothing if they read no such values.
+std::optional<gpu::SampledParts> Communicator::ActiveCall::copies_to_sample(ConstSlice own) {
+  const bool samples = takes_samples() || rounds_packed_integers();
+  if (!device_ || !on_device(own.data) || !(samples || looks_)) return {};
+  const std::span<const Coding> candidates = samples ? plan_.candidates : std::span<const Coding>();
+  return gpu::SampledParts(device_->device(), own, candidates,
+                           looks_ ? EarlierPieces::parts_of(own) : std::vector<Range>());
 }
 
 // Takes samples of this rank's values. Candidates without kernels lose if the values are on a GPU.
-void Communicator::ActiveCall::sample(AgreementMessage& mine) {
+void Communicator::ActiveCall::sample(ConstSlice sampled, AgreementMessage& mine) {
   const std::size_t candidates = plan_.candidates.size();
   if (early_.cached_candidate >= candidates) early_.cached_candidate.reset();
-  const bool matters = plan_.min_ratio != 0 || candidates > 1, for_packed = rounds_packed_integers();
+  const bool matters = takes_samples(), for_packed = rounds_packed_integers();
   if (!matters && !for_packed) return;
-  ConstSlice sampled = own_values(call_, rank()).most();
-  std::optional<gpu::SampledParts> parts;
-  if (device_ && on_device(sampled.data)) {
-    parts.emplace(device_->device(), sampled, plan_.candidates);
-    sampled = parts->values();
-  }
   if (for_packed) look_for_packed(sampled, mine);
   for (std::size_t i = 0; i < candidates && matters; ++i) {
     const bool wanted = i == early_.cached_candidate.value_or(i) && codecs_[i] != nullptr;

@@ -25,7 +25,7 @@ struct AgreementMessage {
   static constexpr std::uint16_t max_history = 0xFFFF;
   static constexpr float unknown_size = std::numeric_limits<float>::max();
   static constexpr float unknown_timing = std::numeric_limits<float>::max();
-  static constexpr std::uint64_t tag = 0x3731'5455'4154;  // "TAUT17": changes with this struct and with steps
+  static constexpr std::uint64_t tag = 0x3831'5455'4154;  // "TAUT18": changes with this struct and with steps
 
   std::uint64_t version = tag;
   std::uint64_t signature_low = 0, signature_high = 0;  // hash of all that must be equal on the ranks

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "communication/comm/agree.hpp"
+#include "communication/gpu/device_values.hpp"
 #include "compressor/base/guarded.hpp"
 #include "compressor/frame/coding.hpp"
 
@@ -20,17 +21,27 @@ constexpr std::size_t first_rest = 64, longest_rest = 1024;  // calls
 // A piece that shrinks this much without references, as zeros do, gains nothing by them.
 constexpr std::size_t ratio_of_zeros = 100;
 
-// Returns the references at distances of `period` and twice `period` in a series, as far as they are kept.
-ChosenReferences at_period(const HeldStates& states, std::size_t period, std::size_t offset,
+// Returns the references at distances of the forecast's period and twice the period in a series, as far as
+// they are kept.
+ChosenReferences at_period(const HeldStates& states, const HistoryForecast& forecast, std::size_t offset,
                            ConstSlice values) noexcept {
   ChosenReferences chosen;
-  for (std::size_t k = period; k <= states.size() && chosen.n < max_references; k += period) {
+  for (std::size_t k = forecast.period; k <= states.size() && chosen.n < forecast.references;
+       k += forecast.period) {
     const CallState& state = *states[k - 1];
     const std::byte* const kept = state.sent.find(offset, values.bytes());
     if (kept == nullptr) break;
     chosen.reference[chosen.n++] = {state.number, {{kept, values.count, values.type}}};
   }
   return chosen;
+}
+
+// Copies the state numbers of a frame that is on the GPU to the host.
+Status fetch_states(const FrameHeader& header, ConstBytes frame, const gpu::DeviceValues& values) noexcept {
+  if (reference_count(header) == 0) return Status::ok;
+  const ConstBytes payload = frame.subspan(frame_header_bytes);
+  const std::size_t bytes = std::min(payload.size(), max_references * sizeof(std::uint64_t));
+  return values.device().device_frames().download(payload.first(bytes));
 }
 
 template <class S>
@@ -55,6 +66,13 @@ void mix_places(std::uint64_t& key, const Operands& data, bool in_flight) noexce
 
 // ---- Kept values
 
+KeptValues::KeptValues(std::size_t bytes, const gpu::Device* device) : bytes_(bytes) {
+  if (device == nullptr)
+    memory_ = std::make_shared_for_overwrite<std::byte[]>(bytes);
+  else if (bytes > 0)
+    memory_ = gpu::lasting_memory(*device, bytes);
+}
+
 const std::byte* KeptValues::find(std::size_t offset, std::size_t bytes) const noexcept {
   const auto extent = std::ranges::lower_bound(kept_, offset + 1, {}, &Extent::end);
   const bool kept = extent != kept_.end() && extent->first <= offset && bytes <= extent->end - offset;
@@ -77,25 +95,32 @@ std::size_t Series::bytes() const noexcept {
                          [](std::size_t sum, const auto& state) { return sum + state->bytes(); });
 }
 
-EarlierPieces::Piece EarlierPieces::piece_of(ConstSlice values) {
+std::vector<Range> EarlierPieces::parts_of(ConstSlice values) {
   constexpr std::size_t parts = 16;
-  const ConstBytes all = values.as_bytes();
-  if (all.size() <= piece_bytes) return {all.begin(), all.end()};
+  if (values.bytes() <= piece_bytes) return {{0, values.count}};
   const std::size_t n = piece_bytes / parts / size_of(values.type);
+  std::vector<Range> all;
+  all.reserve(parts);
+  for (std::size_t i = 0; i < parts; ++i)
+    all.push_back({(values.count - n) / parts * i + (values.count - n) / (2 * parts), n});
+  return all;
+}
+
+EarlierPieces::Piece EarlierPieces::piece_of(ConstSlice values) {
   Piece piece;
-  piece.reserve(parts * n * size_of(values.type));
-  for (std::size_t i = 0; i < parts; ++i) {
-    const ConstSlice part{values.part((values.count - n) / parts * i + (values.count - n) / (2 * parts), n)};
+  piece.reserve(std::min(values.bytes(), piece_bytes));
+  for (const Range& range : parts_of(values)) {
+    const ConstSlice part{values.part(range.first, range.count)};
     piece.insert(piece.end(), part.as_bytes().begin(), part.as_bytes().end());
   }
   return piece;
 }
 
 HistoryForecast EarlierPieces::forecast(ConstSlice values, bool addends, const Codec& codec,
-                                        std::size_t depth) {
+                                        std::size_t depth, const Codec* referring) {
   Piece piece = piece_of(values);
   const std::size_t count = piece.size() / size_of(values.type);
-  const HistoryForecast found = compare({piece.data(), count, values.type}, addends, codec);
+  const HistoryForecast found = compare({piece.data(), count, values.type}, addends, codec, referring);
   useless_ = found.period > 0 ? 0 : useless_ + may_gain_;
   if (found.period > 0) rested_ = 0;
   if (useless_ > useless_looks + depth) {
@@ -131,22 +156,28 @@ ChosenReferences EarlierPieces::at_period(std::size_t period, ConstSlice piece, 
 
 // Returns the distance at which the piece has the shortest frame: a program may send several fields in turn
 // by calls of one kind. While the last distance gains, most looks compare with that piece alone.
-HistoryForecast EarlierPieces::compare(ConstSlice piece, bool addends, const Codec& codec) {
+// For a codec that does not choose, also the number of references is found.
+HistoryForecast EarlierPieces::compare(ConstSlice piece, bool addends, const Codec& codec,
+                                       const Codec* referring) {
   HistoryForecast best;
   may_gain_ = true;
   if (pieces_.empty() || piece.count == 0) return best;
   std::vector<std::byte> room(codec.max_bytes(piece.type, piece.count, 2));
   const SizeOrStatus alone = codec.encode(piece, room);
   may_gain_ = alone.status == Status::ok && alone.bytes * ratio_of_zeros > piece.bytes();
-  if (!may_gain_) return {period_};  // the last look stands
+  if (!may_gain_) return {period_, 1, references_};  // the last look stands
   std::size_t least = alone.bytes - alone.bytes / least_history_gain;
   const auto try_period = [&](std::size_t period) {
     const ChosenReferences references = at_period(period, piece, addends);
-    if (references.n == 0) return;
-    const SizeOrStatus frame = codec.encode(piece, references.span().first(1), room);
-    if (frame.status != Status::ok || frame.bytes >= least) return;
-    least = frame.bytes - frame.bytes / least_history_gain;  // ranks that see no difference choose alike
-    best = {period, static_cast<float>(alone.bytes) / static_cast<float>(frame.bytes)};
+    const unsigned most = referring != nullptr ? references.n : std::min(references.n, 1U);
+    for (unsigned n = 1; n <= most; ++n) {
+      const Codec& coder = referring != nullptr ? *referring : codec;
+      const SizeOrStatus frame = coder.encode(piece, references.span().first(n), room);
+      if (frame.status != Status::ok || frame.bytes >= least) continue;
+      least = frame.bytes - frame.bytes / least_history_gain;  // ranks that see no difference choose alike
+      best = {period, static_cast<float>(alone.bytes) / static_cast<float>(frame.bytes),
+              referring != nullptr ? n : max_references};
+    }
   };
   const bool knows = period_ > 0 && period_ <= pieces_.size() && ++looks_ < looks_between_searches;
   if (knows) try_period(period_);
@@ -155,6 +186,7 @@ HistoryForecast EarlierPieces::compare(ConstSlice piece, bool addends, const Cod
     for (std::size_t period = 1; period <= pieces_.size(); ++period) try_period(period);
   }
   period_ = best.period;
+  references_ = best.references;
   return best;
 }
 
@@ -187,10 +219,12 @@ void Series::add(CallState state, std::size_t depth) {
   }
 }
 
-CallState Series::room(std::size_t sent, std::size_t received) {
+CallState Series::room(std::size_t sent, std::size_t received, const gpu::Device* device) {
   CallState room = std::exchange(spare_, {});
-  if (room.sent.bytes() != sent || room.received.bytes() != received)
-    return CallState::with_bytes(sent, received);
+  if (room.sent.bytes() != sent || room.received.bytes() != received) {
+    room = {};
+    return CallState::with_bytes(sent, received, device);
+  }
   room.sent.clear();
   room.received.clear();
   return room;
@@ -198,22 +232,28 @@ CallState Series::room(std::size_t sent, std::size_t received) {
 
 // ---- The history of a call
 
-CallHistory::CallHistory(const HeldStates& states, std::size_t period, const OperandPlaces& places,
-                         Series& series) noexcept
-    : states_(states), period_(period), places_(places) {
-  complete_ =
-      guarded([&] { state_ = series.room(places.sent_bytes(), places.received_bytes()); }) == Status::ok;
+CallHistory::CallHistory(const HeldStates& states, const HistoryForecast& forecast,
+                         const OperandPlaces& places, Series& series, gpu::DeviceValues* device) noexcept
+    : states_(states), forecast_(forecast), places_(places), device_(device) {
+  const gpu::Device* const memory = device != nullptr ? &device->device() : nullptr;
+  complete_ = guarded([&] { state_ = series.room(places.sent_bytes(), places.received_bytes(), memory); }) ==
+              Status::ok;
+}
+
+CallHistory::~CallHistory() {
+  if (device_ != nullptr) device_->device().wait();
 }
 
 ChosenReferences CallHistory::of_sent(ConstSlice values) const noexcept {
   const std::optional<std::size_t> offset = places_.of_sent(values);
-  if (!offset || values.count == 0 || period_ == 0) return {};
-  return at_period(states_, period_, *offset, values);
+  if (!offset || values.count == 0 || forecast_.period == 0) return {};
+  return at_period(states_, forecast_, *offset, values);
 }
 
 std::optional<ChosenReferences> CallHistory::of_received(ConstBytes frame, ConstSlice values) const noexcept {
   FrameHeader header;
   if (read_header(frame, header) != Status::ok) return {};
+  if (device_ != nullptr && fetch_states(header, frame, *device_) != Status::ok) return {};
   const StateNumbers states = state_numbers_in(header, frame);
   const std::optional<std::size_t> offset = places_.of_received(values);
   ChosenReferences chosen;
@@ -229,23 +269,37 @@ std::optional<ChosenReferences> CallHistory::of_received(ConstBytes frame, Const
   return chosen;
 }
 
+Status CallHistory::copy(std::byte* to, ConstSlice values) noexcept {
+  if (device_ != nullptr) return device_->copy(to, values.as_bytes().data(), values.bytes());
+  std::memcpy(to, values.data, values.bytes());
+  return Status::ok;
+}
+
 void CallHistory::keep_sent(ConstSlice values, ConstBytes frame, References references,
                             const Codec& codec) noexcept {
+  const Slice kept = room_of_sent(values);
+  if (kept.data == nullptr) return;
+  const bool exact = codec.contract().bound.exact();  // then these values are what receivers decode
+  note_sent(kept, exact ? copy(kept.as_bytes().data(), values) : codec.decode(frame, references, kept));
+}
+
+Slice CallHistory::room_of_sent(ConstSlice values) noexcept {
   const std::optional<std::size_t> offset = places_.of_sent(values);
-  if (!offset || !complete_ || values.count == 0) return;
-  const Slice kept{{state_.sent.at(*offset), values.count, values.type}};
-  if (codec.contract().bound.exact())
-    std::memcpy(kept.data, values.data, values.bytes());  // what receivers decode
-  else
-    complete_ = codec.decode(frame, references, kept) == Status::ok;
-  keep(state_.sent, *offset, values.bytes());
+  if (!offset || !complete_ || values.count == 0) return {};
+  return {{state_.sent.at(*offset), values.count, values.type}};
+}
+
+void CallHistory::note_sent(ConstSlice kept, Status status) noexcept {
+  if (status != Status::ok) complete_ = false;
+  const auto offset = static_cast<std::size_t>(kept.as_bytes().data() - state_.sent.at(0));
+  if (complete_) keep(state_.sent, offset, kept.bytes());
 }
 
 void CallHistory::keep_received(ConstSlice values) noexcept {
   const std::optional<std::size_t> offset = places_.of_received(values);
   if (!offset || !complete_ || values.count == 0) return;
-  std::memcpy(state_.received.at(*offset), values.data, values.bytes());
-  keep(state_.received, *offset, values.bytes());
+  complete_ = copy(state_.received.at(*offset), values) == Status::ok;
+  if (complete_) keep(state_.received, *offset, values.bytes());
 }
 
 void CallHistory::keep(KeptValues& side, std::size_t offset, std::size_t bytes) noexcept {

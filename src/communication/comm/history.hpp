@@ -19,13 +19,19 @@
 #include "communication/team/algorithm.hpp"
 
 namespace taut {
+namespace gpu {
+class Device;
+class DeviceValues;
+}  // namespace gpu
 
 // Decoded values of one side of a call, at their places (operand_places.hpp).
 class KeptValues {
  public:
   KeptValues() = default;
-  explicit KeptValues(std::size_t bytes)
-      : bytes_(bytes), memory_(std::make_unique_for_overwrite<std::byte[]>(bytes)) {}
+  // `device`: the GPU that has the memory; null: the host. Throws Error, std::bad_alloc.
+  explicit KeptValues(std::size_t bytes, const gpu::Device* device = nullptr);
+  KeptValues(KeptValues&&) = default;
+  KeptValues& operator=(KeptValues&&) = default;
 
   std::size_t bytes() const noexcept { return bytes_; }
 
@@ -42,7 +48,7 @@ class KeptValues {
     std::size_t first, end;
   };
   std::size_t bytes_ = 0;
-  std::unique_ptr<std::byte[]> memory_;
+  std::shared_ptr<std::byte[]> memory_;
   std::vector<Extent> kept_;  // sorted; extents do not touch
 };
 
@@ -52,9 +58,9 @@ struct CallState {
   std::uint64_t number = 0;  // the same on all ranks
   KeptValues sent, received;
 
-  // Allocates memory for a state. Throws std::bad_alloc.
-  static CallState with_bytes(std::size_t sent, std::size_t received) {
-    return {0, KeptValues(sent), KeptValues(received)};
+  // Allocates memory for a state. Throws as KeptValues.
+  static CallState with_bytes(std::size_t sent, std::size_t received, const gpu::Device* device = nullptr) {
+    return {0, KeptValues(sent, device), KeptValues(received, device)};
   }
   std::size_t bytes() const noexcept { return sent.bytes() + received.bytes(); }
 };
@@ -65,8 +71,9 @@ inline constexpr std::size_t least_history_gain = 10;  // a reference has to sav
 
 // Forecast for a call or a message: how far back a reference makes a piece of its values shortest.
 struct HistoryForecast {
-  std::size_t period = 0;  // 0: no reference makes it shorter
-  float gain = 1;          // bytes of the piece alone, over those with this reference
+  std::size_t period = 0;                // 0: no reference makes it shorter
+  float gain = 1;                        // bytes of the piece alone, over those with this reference
+  unsigned references = max_references;  // most references of a frame
 };
 
 // Mixes into the key of a series all that gives the values of a call their places. Calls in flight, and so
@@ -91,17 +98,21 @@ class EarlierPieces {
   // Returns a piece of the values: parts from all over them, one behind the other; short values as they
   // are. Throws std::bad_alloc.
   static Piece piece_of(ConstSlice values);
+  static std::vector<Range> parts_of(ConstSlice values);
 
   // Compares a piece of the values with those of up to `depth` earlier calls or messages, and notes it for
-  // later ones. `addends`: the values are addends of a sum. Throws std::bad_alloc.
-  HistoryForecast forecast(ConstSlice values, bool addends, const Codec& codec, std::size_t depth);
+  // later ones. `addends`: the values are addends of a sum. `referring`: a codec that uses all references
+  // that it is given, as kernels do; null: `codec` chooses. Throws std::bad_alloc.
+  HistoryForecast forecast(ConstSlice values, bool addends, const Codec& codec, std::size_t depth,
+                           const Codec* referring = nullptr);
 
   // Counts a call. Returns true if the call is to have no forecast: sequences that gain nothing are compared
   // in few calls only.
   bool rests() noexcept;
 
   // The two parts of forecast(). Throw std::bad_alloc.
-  HistoryForecast compare(ConstSlice piece, bool addends, const Codec& codec);
+  HistoryForecast compare(ConstSlice piece, bool addends, const Codec& codec,
+                          const Codec* referring = nullptr);
   void note(Piece piece, std::size_t depth);
 
   // Returns the references of a piece at distances of `period` and twice `period`, as far as they are noted;
@@ -111,12 +122,13 @@ class EarlierPieces {
   std::size_t period() const noexcept { return period_; }  // found by the last look; 0: no piece was alike
 
  private:
-  std::deque<Piece> pieces_;           // the newest first
-  std::size_t useless_ = 0;            // looks without gain in a row
-  std::size_t rest_ = 0, rested_ = 0;  // calls until the next look; length of the last rest
-  std::size_t period_ = 0;             // at the last look; 0: no piece was alike
-  bool may_gain_ = false;              // the last piece could have become shorter
-  std::size_t looks_ = 0;              // since all pieces were compared
+  std::deque<Piece> pieces_;              // the newest first
+  std::size_t useless_ = 0;               // looks without gain in a row
+  std::size_t rest_ = 0, rested_ = 0;     // calls until the next look; length of the last rest
+  std::size_t period_ = 0;                // at the last look; 0: no piece was alike
+  unsigned references_ = max_references;  // at the last look
+  bool may_gain_ = false;                 // the last piece could have become shorter
+  std::size_t looks_ = 0;                 // since all pieces were compared
 };
 
 // States of the calls of one series, and a piece of the values of each call.
@@ -145,8 +157,9 @@ class Series {
   void drop_spare() noexcept { spare_ = {}; }
 
   // Returns memory for the next state: that of the last dropped state if it has the same size, because
-  // allocation takes as long as coding. Throws std::bad_alloc.
-  CallState room(std::size_t sent, std::size_t received);
+  // allocation takes as long as coding. All states of a series are on one GPU, or on the host. Throws as
+  // KeptValues.
+  CallState room(std::size_t sent, std::size_t received, const gpu::Device* device = nullptr);
 
   // Mark that a call of the series is under way, which will leave a state of `bytes`, and that it is over.
   bool under_way() const noexcept { return under_way_; }
@@ -188,10 +201,13 @@ class Histories {
 // leaves.
 class CallHistory {
  public:
-  // `states`: those that all ranks hold. `period`: distance in the series of the references of values that
-  // this rank sends; 0: they have none.
-  CallHistory(const HeldStates& states, std::size_t period, const OperandPlaces& places,
-              Series& series) noexcept;
+  // `states`: those that all ranks hold. `forecast`: of the values that this rank sends. `device`: place of
+  // values and states on a GPU; null: the host has them.
+  CallHistory(const HeldStates& states, const HistoryForecast& forecast, const OperandPlaces& places,
+              Series& series, gpu::DeviceValues* device = nullptr) noexcept;
+  CallHistory(const CallHistory&) = delete;
+  // Waits for work on the state if the call ends early.
+  ~CallHistory();
 
   // Return references for values that this rank sends, and those that a received frame names. Nothing: some
   // of the named states are not held.
@@ -202,22 +218,30 @@ class CallHistory {
   void keep_sent(ConstSlice values, ConstBytes frame, References references, const Codec& codec) noexcept;
   void keep_received(ConstSlice values) noexcept;
 
-  // Returns the state that the call leaves, with this number; nothing if memory was short.
+  // Returns the memory into which a frame of values that this rank sends has to be decoded; without data if
+  // they are not kept. note_sent() marks them as kept, or notes a failure.
+  Slice room_of_sent(ConstSlice values) noexcept;
+  void note_sent(ConstSlice kept, Status status) noexcept;
+
+  // Returns the state that the call leaves, with this number; nothing if memory was short. All work on it is
+  // done.
   std::optional<CallState> state(std::uint64_t number) noexcept;
 
  private:
   void keep(KeptValues& side, std::size_t offset, std::size_t bytes) noexcept;
+  Status copy(std::byte* to, ConstSlice values) noexcept;
 
   const HeldStates& states_;
-  std::size_t period_;
+  HistoryForecast forecast_;
   const OperandPlaces& places_;
+  gpu::DeviceValues* device_;
   CallState state_;
   bool complete_ = true;  // the state has all that the call coded
 };
 
 // Codec of a call that moves values in a series: predicts values from earlier states, decodes frames by the
 // states that they name, and keeps what the call sends and receives.
-class HistoryCodec final : public Codec {
+class HistoryCodec : public Codec {
  public:
   // `with_references`: encodes what may be predicted. `without_references`: encodes the rest, and decodes.
   HistoryCodec(const Codec& with_references, const Codec& without_references, CallHistory& history) noexcept
@@ -233,6 +257,9 @@ class HistoryCodec final : public Codec {
   Status reduce(ConstBytes in, References, Slice values, Reduction op) const noexcept override {
     return without_references_.reduce(in, values, op);
   }
+
+ protected:
+  CallHistory& history() const noexcept { return history_; }
 
  private:
   const Codec& with_references_;

@@ -248,7 +248,7 @@ void MessageCoder::start_segment(ConstSlice values, std::size_t i, Message& mess
   if (started != nullptr || i >= segments) return;
   started = std::make_unique<StartedSegment>();
   started->item = {block(values, i, segments), segment_memory(message, i).subspan(envelope_bytes)};
-  auto& [part, out, made] = started->item;
+  auto& [part, out, made, references] = started->item;
   if (message.device == nullptr) return void(made = encode_part(part, offset_of(part, values), out, message));
   started->operation = CodecHandle(*message.encoder).encode({&started->item, 1});
   started->operation.ready();  // launches the kernels

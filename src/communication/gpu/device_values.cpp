@@ -159,13 +159,16 @@ void add_pieces(ConstSlice values, std::span<const std::size_t> distances, std::
 
 }  // namespace
 
-SampledParts::SampledParts(Device& device, ConstSlice values, std::span<const Coding> candidates)
+SampledParts::SampledParts(Device& device, ConstSlice values, std::span<const Coding> candidates,
+                           std::span<const Range> others)
     : memory_(std::make_unique_for_overwrite<std::byte[]>(values.bytes())),
       values_{{memory_.get(), values.count, values.type}} {
   std::vector<Range> parts;
   const std::size_t none[] = {0};
-  add_pieces({values.components()}, distances_of(candidates, values.type), parts);
-  if (components_of(values.type) > 1) add_pieces(values, none, parts);
+  if (!candidates.empty()) add_pieces({values.components()}, distances_of(candidates, values.type), parts);
+  if (!candidates.empty() && components_of(values.type) > 1) add_pieces(values, none, parts);
+  for (const Range& part : others)
+    parts.push_back({part.first * size_of(values.type), part.count * size_of(values.type)});
   std::size_t bytes = 0;
   for (const Range& part : parts) bytes += part.count;
   const Buffer copies = device.pinned().scratch(bytes);

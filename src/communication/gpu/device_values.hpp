@@ -76,8 +76,9 @@ Status divide(Slice values, int n);
 // unspecified.
 class SampledParts {
  public:
-  // Throws Error.
-  SampledParts(Device& device, ConstSlice values, std::span<const Coding> candidates);
+  // `others`: further parts, in values. Throws Error.
+  SampledParts(Device& device, ConstSlice values, std::span<const Coding> candidates,
+               std::span<const Range> others = {});
 
   ConstSlice values() const noexcept { return values_; }
 

@@ -25,6 +25,20 @@ FrameHeader header_of(ConstBytes frame) noexcept {
   return read_header(frame, header) == Status::ok ? header : FrameHeader{};
 }
 
+// References as kernels take them.
+class KernelReferences {
+ public:
+  explicit KernelReferences(References references) noexcept
+      : n_(std::min<std::size_t>(references.size(), max_references)) {
+    for (std::size_t i = 0; i < n_; ++i) all_[i] = {references[i].values.data, references[i].state};
+  }
+  DeviceReferences span() const noexcept { return {all_.data(), n_}; }
+
+ private:
+  std::array<TAUT_Cuda_reference, max_references> all_{};
+  std::size_t n_;
+};
+
 }  // namespace
 
 // ---- Parts of operations
@@ -88,9 +102,16 @@ class FrameCodec::Launches {
   std::array<DeviceFrameItem, max_items> items_;
 };
 
-// Returns the coding by which kernels decode a frame, whose header is on the host.
-std::optional<Coding> FrameCodec::decoding_of(ConstBytes frame) const {
-  return gpu::decoding_of(header_of(frame), {}, coding_);
+// Returns the coding by which kernels decode a frame, whose header is on the host. The host decodes frames
+// with lags behind references.
+std::optional<Coding> FrameCodec::decoding_of(const DecodeItem& item) const {
+  FrameHeader header = header_of(item.in);
+  if (item.references.empty()) return gpu::decoding_of(header, {}, coding_);
+  if (refers_by_addend(header)) return {};
+  header.parameters[2] = 0;  // the kernels for references serve what the others do
+  const std::optional<Coding> coding = gpu::decoding_of(header, {}, coding_);
+  const bool served = coding && has_reference_kernels(device_, *coding);
+  return served ? coding : std::nullopt;
 }
 
 // Returns true if operations of this call may use the second stream. The first operation prepares that
@@ -122,10 +143,19 @@ void FrameCodec::launch_encoders(Kernels& kernels, std::span<const EncodeItem> i
   if (!encodes()) return;
   const DeviceCodec& codec = kernels_of(device_.services(), coding_);
   Launches launches(kernels, codec.together != nullptr && codec.together(coding_));
-  for (std::size_t i = 0; i < items.size(); ++i)
-    if (const ConstSlice values = items[i].values; !frames[i].empty())
-      launches.add(i, {const_cast<void*>(values.data), values.count, frames[i].data(), frames[i].size(),
-                       kernels.result_at(i)});
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const ConstSlice values = items[i].values;
+    if (frames[i].empty()) continue;
+    const DeviceFrameItem item{const_cast<void*>(values.data), values.count, frames[i].data(),
+                               frames[i].size(), kernels.result_at(i)};
+    if (items[i].references.empty() || codec.encode_with_references == nullptr)
+      launches.add(i, item);
+    else
+      kernels.run(std::span(&i, 1), [&](void* stream) {
+        return codec.encode_with_references(coding_, item, KernelReferences(items[i].references).span(),
+                                            static_cast<int>(values.type), true, stream);
+      });
+  }
   launches.run([&](std::span<const DeviceFrameItem> some, void* stream) {
     return codec.encode(coding_, some.data(), static_cast<int>(some.size()),
                         static_cast<int>(items[0].values.type), true, stream);
@@ -137,7 +167,7 @@ Task<SizeOrStatus> FrameCodec::encode_on_device(std::span<EncodeItem> items) con
   std::array<Bytes, max_items> frames;
   Kernels kernels = this->kernels(items.size());
   for (std::size_t i = 0; i < items.size(); ++i) {
-    const auto& [values, out, made] = items[i];
+    const auto& [values, out, made, references] = items[i];
     const std::size_t needed = max_bytes(values.type, values.count, 1);
     if (!encodes() || on_host(values) || !suits_kernels(values) || out.size() < needed) continue;
     outputs[i] = OutputFrame(device_, out, needed);
@@ -169,17 +199,25 @@ void FrameCodec::launch_decoders(Kernels& kernels, std::span<const DecodeItem> i
   std::array<bool, max_items> launched{};
   for (std::size_t first = 0; first < items.size(); ++first) {
     if (frames[first].data() == nullptr || launched[first]) continue;
-    const Coding coding = *decoding_of(items[first].in);
+    const Coding coding = *decoding_of(items[first]);
     const DType type = items[first].values.type;
     const DeviceCodec& codec = kernels_of(device_.services(), coding);
     const bool together = codec.together != nullptr && codec.together(coding);
     Launches launches(kernels, together);
     for (std::size_t i = first; i < items.size(); ++i) {
-      const auto& [in, values, status] = items[i];
-      const bool alike = i == first || (together && values.type == type && decoding_of(in) == coding);
+      const auto& [in, values, status, references] = items[i];
+      const bool alike = i == first || (together && values.type == type && decoding_of(items[i]) == coding);
       if (frames[i].data() == nullptr || launched[i] || !alike) continue;
       launched[i] = true;
-      launches.add(i, {values.data, values.count, frames[i].data(), in.size(), kernels.result_at(i)});
+      const DeviceFrameItem item{values.data, values.count, frames[i].data(), in.size(),
+                                 kernels.result_at(i)};
+      if (references.empty())
+        launches.add(i, item);
+      else
+        kernels.run(std::span(&i, 1), [&](void* stream) {
+          return codec.decode_with_references(coding, item, KernelReferences(references).span(),
+                                              static_cast<int>(type), stream);
+        });
     }
     launches.run([&](std::span<const DeviceFrameItem> some, void* stream) {
       return codec.decode(coding, some.data(), static_cast<int>(some.size()), static_cast<int>(type), false,
@@ -192,26 +230,40 @@ Task<SizeOrStatus> FrameCodec::decode_on_device(std::span<DecodeItem> items) con
   std::array<Buffer, max_items> frames;
   Kernels kernels = this->kernels(items.size());
   for (std::size_t i = 0; i < items.size(); ++i)
-    if (const auto& [in, values, status] = items[i];
-        !on_host(values) && suits_kernels(values) && decoding_of(in))
-      frames[i] = frame_on_device(kernels, in);
+    if (const DecodeItem& item = items[i];
+        !on_host(item.values) && suits_kernels(item.values) && decoding_of(item))
+      frames[i] = frame_on_device(kernels, item.in);
   launch_decoders(kernels, items, frames);
   co_await kernels;
   for (std::size_t i = 0; i < items.size(); ++i) {
     DecodeItem& item = items[i];
     const Outcome done = kernels.outcome(i);
-    item.status = done ? done->status : decode_on_host(item.in, item.values);
+    item.status = done ? done->status : decode_on_host(item);
   }
   co_return SizeOrStatus{};
 }
 
-Status FrameCodec::decode_on_host(ConstBytes in, Slice values) const noexcept {
-  if (on_host(values)) return host_->decode(in, values);
+Status FrameCodec::decode_on_host(const DecodeItem& item) const noexcept {
+  const Slice values = item.values;
   return guarded([&] {
-    const Buffer memory = device_.pinned().scratch(values.bytes());
-    const Status status = host_->decode(in, {{memory.data(), values.count, values.type}});
-    return status == Status::ok ? values_.copy(values.as_bytes().data(), memory.data(), values.bytes())
-                                : status;
+    std::array<Buffer, max_references + 1> memory;
+    std::array<Reference, max_references> references;
+    const auto copy_in = [&](Buffer& buffer) {
+      buffer = device_.pinned().scratch(values.bytes());
+      return Slice{{buffer.data(), values.count, values.type}};
+    };
+    const std::size_t n = std::min(item.references.size(), references.size());
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto& [state, there, by_addend] = item.references[i];
+      const Slice copy = copy_in(memory[i]);
+      const Status status = values_.copy(copy.as_bytes().data(), there.as_bytes().data(), copy.bytes());
+      if (status != Status::ok) return status;
+      references[i] = {state, copy, by_addend};
+    }
+    const Slice decoded = on_host(values) ? values : copy_in(memory[n]);
+    const Status status = host_->decode(item.in, References(references).first(n), decoded);
+    if (status != Status::ok || decoded.data == values.data) return status;
+    return values_.copy(values.as_bytes().data(), decoded.as_bytes().data(), values.bytes());
   });
 }
 
@@ -356,14 +408,14 @@ Operation FrameCodec::start_accumulate(ConstBytes frame, ConstSlice values, Byte
   });
 }
 
-SizeOrStatus FrameCodec::encode(ConstSlice values, References, Bytes out) const noexcept {
-  EncodeItem item{values, out};
+SizeOrStatus FrameCodec::encode(ConstSlice values, References references, Bytes out) const noexcept {
+  EncodeItem item{values, out, {}, references};
   const SizeOrStatus outcome = start_encode({&item, 1}).wait();
   return outcome.status == Status::ok ? item.made : outcome;
 }
 
-Status FrameCodec::decode(ConstBytes in, References, Slice values) const noexcept {
-  DecodeItem item{in, values};
+Status FrameCodec::decode(ConstBytes in, References references, Slice values) const noexcept {
+  DecodeItem item{in, values, Status::ok, references};
   const SizeOrStatus outcome = start_decode({&item, 1}).wait();
   return outcome.status == Status::ok ? item.status : outcome.status;
 }
@@ -382,6 +434,13 @@ SizeOrStatus FrameCodec::accumulate(ConstBytes frame, ConstSlice values, Referen
 }
 
 // ---- Choice
+
+bool has_reference_kernels(const Device& device, const Coding& coding) {
+  if (coding.codec == nullptr || coding.predictor.lags.any()) return false;
+  const DeviceCodec* const kernels = device.services().codec(coding.codec->frame_id);
+  return kernels != nullptr && kernels->encode_with_references != nullptr &&
+         kernels->decode_with_references != nullptr;
+}
 
 std::shared_ptr<const Codec> codec_on_device(std::shared_ptr<const Codec> host, const Coding& coding,
                                              DeviceValues& values, bool overlap) {

@@ -9,9 +9,9 @@ namespace taut::gpu {
 
 // Makes and reads the same frames as a codec of the host. Kernels do the work on values that are on the GPU,
 // and write frames to host memory or to the GPU (DeviceFrames). Where no kernel serves a frame, the host does
-// the work on copies. start_encode() and its like return at once, except that the host's work on values or
-// frames on the host is done before they return; the other functions return when their result is there.
-// sample() reads values on the host.
+// the work on copies; then it encodes without references. References are in memory of the GPU. start_encode()
+// and its like return at once, except that the host's work on values or frames on the host is done before
+// they return; the other functions return when their result is there. sample() reads values on the host.
 class FrameCodec final : public Codec, public CodecOperations, private FrameArithmetic {
  public:
   // `host`: a codec for the same coding. `values` must outlive this object. If the coding names no codec, the
@@ -29,8 +29,8 @@ class FrameCodec final : public Codec, public CodecOperations, private FrameArit
     return host_->max_bytes(type, count, addends);
   }
   using Codec::decode, Codec::encode, Codec::reduce;  // the forms without references
-  SizeOrStatus encode(ConstSlice values, References, Bytes out) const noexcept override;
-  Status decode(ConstBytes in, References, Slice values) const noexcept override;
+  SizeOrStatus encode(ConstSlice values, References references, Bytes out) const noexcept override;
+  Status decode(ConstBytes in, References references, Slice values) const noexcept override;
   Status reduce(ConstBytes in, References, Slice values, Reduction op) const noexcept override;
   Sample sample(ConstSlice values, Bytes scratch) const noexcept override {
     return host_->sample(values, scratch);
@@ -62,7 +62,8 @@ class FrameCodec final : public Codec, public CodecOperations, private FrameArit
 
   class OutputFrame;
   class Launches;
-  std::optional<Coding> decoding_of(ConstBytes frame) const;
+  std::optional<Coding> decoding_of(ConstBytes frame) const { return decoding_of({frame, {}}); }
+  std::optional<Coding> decoding_of(const DecodeItem& item) const;
   Kernels kernels(std::size_t results) const { return Kernels(device_, results, overlaps()); }
   bool overlaps() const;
   bool encodes() const noexcept { return coding_.codec != nullptr; }
@@ -76,7 +77,7 @@ class FrameCodec final : public Codec, public CodecOperations, private FrameArit
 
   // ---- The same on the host, on copies of the values
   SizeOrStatus encode_on_host(ConstSlice values, Bytes out) const noexcept;
-  Status decode_on_host(ConstBytes in, Slice values) const noexcept;
+  Status decode_on_host(const DecodeItem& item) const noexcept;
   SizeOrStatus accumulate_on_host(ConstBytes frame, ConstSlice values, Bytes out) const noexcept;
 
   std::shared_ptr<const Codec> host_;
@@ -85,6 +86,9 @@ class FrameCodec final : public Codec, public CodecOperations, private FrameArit
   Device& device_;
   mutable bool overlap_, forked_ = false;  // `forked_`: the second stream is prepared for this call
 };
+
+// Returns true if kernels of this coding encode values with references. They have no lags beside references.
+bool has_reference_kernels(const Device& device, const Coding& coding);
 
 // Returns the codec of a coding for values on a GPU; null if no kernels serve the coding. `host`: its codec
 // on the host; `overlap`: see FrameCodec.

@@ -50,6 +50,20 @@ void MemoryBlock::free() noexcept {
   bytes_ = 0;
 }
 
+std::shared_ptr<std::byte[]> lasting_memory(const Device& device, std::size_t bytes) {
+  const DeviceServices& services = device.services();
+  const auto free = [&services, number = device.number()](std::byte* memory) {
+    guarded([&] {
+      const CurrentDevice current(services, number);
+      services.free(memory, MemoryKind::pooled);
+    });
+  };
+  const CurrentDevice current(services, device.number());
+  void* memory = nullptr;
+  check(services, services.allocate(&memory, bytes, MemoryKind::pooled));
+  return {static_cast<std::byte*>(memory), free};
+}
+
 namespace {
 
 // Memory that work on a stream may still use.

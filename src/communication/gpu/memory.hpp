@@ -67,6 +67,10 @@ class MemoryBlock {
   std::size_t bytes_ = 0;
 };
 
+// Returns memory of a GPU of the kind `pooled`, which may outlive the Device. No work may use it when it is
+// freed. Throws Error, std::bad_alloc.
+std::shared_ptr<std::byte[]> lasting_memory(const Device& device, std::size_t bytes);
+
 // Frees memory once all work that is on `stream` now is done. The stream belongs to the thread's current
 // device. The host does not wait: after a failure the stream may wait for other ranks for ever. Memory whose
 // work is done is freed by the next call of this function, and by TAUT_Cuda_release.

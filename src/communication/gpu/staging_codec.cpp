@@ -12,9 +12,9 @@ SizeOrStatus StagingCodec::encode(ConstSlice values, References, Bytes out) cons
   return upload(codec_->encode(values, out), out);
 }
 
-Status StagingCodec::decode(ConstBytes in, References, Slice values) const noexcept {
+Status StagingCodec::decode(ConstBytes in, References references, Slice values) const noexcept {
   const Status status = frames_.download(in);
-  return status == Status::ok ? codec_->decode(in, values) : status;
+  return status == Status::ok ? codec_->decode(in, references, values) : status;
 }
 
 Status StagingCodec::reduce(ConstBytes in, References, Slice values, Reduction op) const noexcept {

@@ -21,7 +21,7 @@ class StagingCodec final : public Codec, private FrameArithmetic {
     return codec_->max_bytes(type, count, addends);
   }
   SizeOrStatus encode(ConstSlice values, References, Bytes out) const noexcept override;
-  Status decode(ConstBytes in, References, Slice values) const noexcept override;
+  Status decode(ConstBytes in, References references, Slice values) const noexcept override;
   Status reduce(ConstBytes in, References, Slice values, Reduction op) const noexcept override;
   Sample sample(ConstSlice values, Bytes scratch) const noexcept override {
     return codec_->sample(values, scratch);

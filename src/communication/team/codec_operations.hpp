@@ -52,16 +52,18 @@ class [[nodiscard]] Operation final : public Waitable {
   SizeOrStatus outcome_;
 };
 
-// Frame among those that a codec encodes or decodes together, and its outcome.
+// Frame among those that a codec encodes or decodes together, its outcome, and its references.
 struct EncodeItem {
   ConstSlice values;
   Bytes out;
   SizeOrStatus made = {};
+  References references = {};
 };
 struct DecodeItem {
   ConstBytes in;
   Slice values;
   Status status = Status::ok;
+  References references = {};
 };
 
 // Optional interface of a codec whose work is asynchronous. start_X() starts what X() of Codec or
@@ -95,12 +97,12 @@ class CodecHandle {
   int batch() const noexcept { return operations_ == nullptr ? 1 : operations_->batch(); }
   Operation encode(std::span<EncodeItem> items) const noexcept {
     if (operations_ != nullptr) return operations_->start_encode(items);
-    for (EncodeItem& item : items) item.made = codec_->encode(item.values, item.out);
+    for (EncodeItem& item : items) item.made = codec_->encode(item.values, item.references, item.out);
     return {};
   }
   Operation decode(std::span<DecodeItem> items) const noexcept {
     if (operations_ != nullptr) return operations_->start_decode(items);
-    for (DecodeItem& item : items) item.status = codec_->decode(item.in, item.values);
+    for (DecodeItem& item : items) item.status = codec_->decode(item.in, item.references, item.values);
     return {};
   }
   Operation reduce(ConstBytes in, Slice values, Reduction op) const noexcept {

@@ -40,7 +40,8 @@ struct View {
     return node.does_work() ? block(all.whole(message), number, parts)
                             : all.whole(block(message, number, parts));
   }
-  // Returns the place of this segment in the part of this rank. GPUs, where parts differ, have no histories.
+  // Returns the place of this segment in the part of this rank. Over NCCL, where parts differ, there are no
+  // histories.
   std::size_t place_of_part(const ConstSlice& message) const noexcept {
     const auto number = static_cast<std::size_t>(me()), parts = static_cast<std::size_t>(nodes.leaders());
     return all.place_of_segment(block(message, number, parts));

@@ -60,7 +60,8 @@ struct DeviceCodec {
                 void* stream) noexcept;
   // Encode and decode a frame that may have references. Null: such frames are coded without.
   int (*encode_with_references)(const Coding& coding, const DeviceFrameItem& item,
-                                DeviceReferences references, int type, void* stream) noexcept = nullptr;
+                                DeviceReferences references, int type, bool polled,
+                                void* stream) noexcept = nullptr;
   int (*decode_with_references)(const Coding& coding, const DeviceFrameItem& item,
                                 DeviceReferences references, int type, void* stream) noexcept = nullptr;
   // values <- values + frame, where the values are float32 and `type` that of the frame. Null: not served.

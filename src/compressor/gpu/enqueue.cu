@@ -178,7 +178,7 @@ int TAUT_Encode_with_references_enqueue(const void* values, size_t count, int ty
   const auto encode = [&](const Coding& read, const DeviceCodec& kernels, DeviceReferences given) {
     const DeviceFrameItem item = item_of(values, count, frame, capacity, result);
     if (kernels.encode_with_references == nullptr) return kernels.encode(read, &item, 1, type, false, stream);
-    return kernels.encode_with_references(read, item, given, type, stream);
+    return kernels.encode_with_references(read, item, given, type, false, stream);
   };
   return with_references(references, reference_count, coding, type, encode);
 }

@@ -37,6 +37,14 @@ class OnGpus {
     request.data.out.data = const_cast<void*>(moved(rank, request.data.out.data));
   }
 
+  // Copies the job's values to their memory on GPUs.
+  void send() {
+    for (std::size_t i = 0; i < copies_.size(); ++i) {
+      const ConstSlice values = std::as_const(i % 2 == 0 ? job_.inputs : job_.outputs)[i / 2].slice();
+      if (copies_[i] != nullptr) stand_in_copy(copies_[i]->data(), values.data, values.bytes());
+    }
+  }
+
   // Copies the outputs back to the job, and expects the inputs to be unchanged.
   void fetch() {
     for (std::size_t r = 0; r < job_.outputs.size(); ++r)

@@ -29,12 +29,13 @@ std::string text_of(int code) {
   return text;
 }
 
-std::uint64_t compressed(MPI_Comm comm) {
+TAUT_Stats statistics(MPI_Comm comm) {
   TAUT_Stats stats{};
   stats.struct_size = sizeof stats;
   TAUT_Comm_get_stats(comm, &stats);
-  return stats.compressed_calls;
+  return stats;
 }
+std::uint64_t compressed(MPI_Comm comm) { return statistics(comm).compressed_calls; }
 
 // Values on a GPU, which may still be on their way when the object exists.
 class Values {
@@ -49,6 +50,7 @@ class Values {
 
   float* data() const { return static_cast<float*>(memory_); }
   void read(std::vector<float>& values) const { stand_in_copy(values.data(), memory_, bytes_); }
+  void write(const std::vector<float>& values) const { stand_in_copy(memory_, values.data(), bytes_); }
 
  private:
   std::size_t bytes_;
@@ -81,6 +83,29 @@ void compare(const std::string& name, MPI_Comm comm, const Call& call, cudaStrea
   expect(compressed(comm) == before + 1, name + ": left to MPI");
 }
 
+// Makes calls on the same buffers, whose frames refer to each other. `plain`: the same without a history.
+void compare_repeated(const std::string& name, MPI_Comm comm, MPI_Comm plain, const Call& call) {
+  std::vector<float> in(static_cast<std::size_t>(count) * static_cast<std::size_t>(std::max(ranks, 2)));
+  const Values on_gpu_in(in, nullptr), on_gpu_out(in, nullptr);
+  std::vector<float> out = in, wanted = in;
+  cudaStreamSynchronize(nullptr);
+  for (int step = 0; step < 5; ++step) {
+    for (std::size_t i = 0; i < in.size(); ++i)
+      in[i] = static_cast<float>(i * i % 997) + 0.002F * static_cast<float>(step + rank);
+    out = wanted = in;
+    std::vector<float> own = in;
+    expect(call(own.data(), wanted.data(), plain) == MPI_SUCCESS, name + " on the host");
+    on_gpu_in.write(in);
+    on_gpu_out.write(in);
+    const bool on_gpu = rank % 2 == 0;
+    const int code =
+        call(on_gpu ? on_gpu_in.data() : in.data(), on_gpu ? on_gpu_out.data() : out.data(), comm);
+    expect(code == MPI_SUCCESS, name + ", repeated: " + text_of(code));
+    if (on_gpu) on_gpu_out.read(out);
+    expect(out == wanted, name + ", repeated: other bits than on the host");
+  }
+}
+
 void compare_all(MPI_Comm comm, const char* policy, cudaStream_t stream, const std::vector<Calls>& all) {
   expect(TAUT_Comm_set_policy(comm, policy) == MPI_SUCCESS, policy);
   expect(TAUT_Cuda_comm_set_stream(comm, stream) == MPI_SUCCESS, "TAUT_Cuda_comm_set_stream");
@@ -89,6 +114,19 @@ void compare_all(MPI_Comm comm, const char* policy, cudaStream_t stream, const s
     for (std::size_t i = 0; i < std::size(forms); ++i)
       compare(calls.name + forms[i], comm, calls.forms[i], stream);
   TAUT_Comm_set_policy(comm, "");
+}
+
+void compare_histories(MPI_Comm comm, const std::string& policy, const std::vector<Calls>& all) {
+  MPI_Comm plain = MPI_COMM_NULL;
+  MPI_Comm_dup(comm, &plain);
+  expect(TAUT_Comm_set_policy(plain, policy.c_str()) == MPI_SUCCESS, policy);
+  expect(TAUT_Comm_set_policy(comm, (policy + ",history=auto").c_str()) == MPI_SUCCESS, policy);
+  const std::uint64_t before = statistics(comm).sent_bytes;
+  for (const Calls& calls : all)
+    for (const Call& call : calls.forms) compare_repeated(calls.name, comm, plain, call);
+  expect(statistics(comm).sent_bytes - before < statistics(plain).sent_bytes, "no frame is shorter");
+  TAUT_Comm_set_policy(comm, "");
+  MPI_Comm_free(&plain);
 }
 
 void run() {
@@ -105,6 +143,8 @@ void run() {
   compare_all(comm, mpc, stream, calls_of_ranks(rank, ranks));
   compare_all(ring, planes, stream, calls_of_neighbours());
   compare_all(ring, mpc, nullptr, calls_of_neighbours());
+  compare_histories(comm, planes, calls_of_ranks(rank, ranks));
+  compare_histories(ring, planes, calls_of_neighbours());
   MPI_Comm_free(&ring);
   MPI_Comm_free(&comm);
   cudaStreamDestroy(stream);

@@ -171,9 +171,9 @@ std::optional<planes::cuda::CallReferences<T>> references_of(const Call<T>& call
 }
 
 int encode_with_references(const Coding& coding, const DeviceFrameItem& item, DeviceReferences given, int type,
-                           void* stream) noexcept {
+                           bool polled, void* stream) noexcept {
   return on_numbers(type, item.count, [&]<class T>() {
-    const Call<T> call(type, item.count, item.result, stream);
+    const Call<T> call(type, item.count, item.result, stream, polled);
     const auto references = references_of(call, given);
     if (!references) return static_cast<int>(Status::invalid_argument);
     const bool plain = given.empty() || coding.predictor.lags.any() || call.count == 0;

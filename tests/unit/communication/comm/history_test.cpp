@@ -458,6 +458,26 @@ TEST(Histories, ForecastsLookAllOverTheValues) {
     EXPECT_EQ(period({zeros.data(), zeros.size(), DType::f32}), 1u) << call;
 }
 
+// Kernels use all references that they get: one for values that jump to and fro, two for a steady change.
+TEST(Histories, ForecastsForKernelsFindTheNumberOfReferences) {
+  const auto codec = find_codec("planes")->make({.bound = 1e-3}),
+             none = find_codec("planes")->make({.bound = 1e-3, .predictor = "none"});
+  for (const bool steady : {false, true}) {
+    EarlierPieces pieces;
+    const Values noise = make_values(DType::f32, 4096, Pattern::noisy, 3);
+    for (const int step : {0, 1, 2, 3}) {
+      Values values = noise;
+      const double change = steady ? 0.5 * step : 0.004 * (step % 2);
+      for (std::size_t i = 0; i < values.numbers(); ++i)
+        values.set(i, noise.at(i) + change * static_cast<double>(i % 7));
+      const HistoryForecast found = pieces.forecast(values.slice(), false, *codec, 2, none.get());
+      if (step < 2) continue;
+      EXPECT_GT(found.period, 0u);
+      EXPECT_EQ(found.references, steady ? 2u : 1u);
+    }
+  }
+}
+
 TEST(KeptValues, AreFoundOnlyWhereTheyAreKept) {
   KeptValues kept(100);
   EXPECT_EQ(kept.find(0, 1), nullptr);
