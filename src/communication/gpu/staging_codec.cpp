@@ -2,10 +2,10 @@
 
 namespace taut::gpu {
 
-// Copies an encoded frame to the GPU. `made`: the result of the codec.
-SizeOrStatus StagingCodec::upload(SizeOrStatus made, Bytes out) const noexcept {
-  if (made.status == Status::ok) made.status = frames_.upload(out.first(made.bytes));
-  return made;
+// Copies an encoded frame to the GPU. `encoded`: the result of the codec's encoder.
+SizeOrStatus StagingCodec::upload(SizeOrStatus encoded, Bytes out) const noexcept {
+  if (encoded.status == Status::ok) encoded.status = frames_.upload(out.first(encoded.bytes));
+  return encoded;
 }
 
 SizeOrStatus StagingCodec::encode(ConstSlice values, References, Bytes out) const noexcept {

@@ -9,7 +9,7 @@
 namespace taut::gpu {
 
 // Downloads the frames that the codec of the host reads, and uploads the frames that it writes. Values are on
-// the host.
+// the host. Callers pass no references.
 class StagingCodec final : public Codec, private FrameArithmetic {
  public:
   // `frames` must outlive this object.
@@ -33,7 +33,7 @@ class StagingCodec final : public Codec, private FrameArithmetic {
  private:
   SizeOrStatus sum(std::span<const ConstBytes> frames, Bytes out) const noexcept override;
   SizeOrStatus accumulate(ConstBytes frame, ConstSlice values, References, Bytes out) const noexcept override;
-  SizeOrStatus upload(SizeOrStatus made, Bytes out) const noexcept;
+  SizeOrStatus upload(SizeOrStatus encoded, Bytes out) const noexcept;
 
   std::shared_ptr<const Codec> codec_;
   DeviceFrames& frames_;

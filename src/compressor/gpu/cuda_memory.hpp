@@ -68,7 +68,7 @@ class DeviceMemory {
       if (const cudaError_t error = cudaGetDevice(&wanted.device); error != cudaSuccess) return error;
     if (kind == MemoryKind::plain) wanted.bytes = std::bit_ceil(bytes);
     const std::lock_guard lock(mutex_);
-    if (take(memory, wanted)) return cudaSuccess;
+    if (take_unused(memory, wanted)) return cudaSuccess;
     free_unused(false);
     unused_.reserve(unordered_.size() + 1);                // free_unordered() cannot throw then
     std::map<void*, Allocation> entry{{nullptr, wanted}};  // nothing can throw once there is memory
@@ -111,8 +111,8 @@ class DeviceMemory {
  private:
   static constexpr std::uint64_t pool_kept_bytes = std::uint64_t{256} << 20;  // unused memory of a pool
 
-  // Plain or pinned memory, which is allocated and freed in the order of no stream. `device`: the device of
-  // plain memory; -1: the memory is pinned.
+  // Plain or pinned memory, which is allocated and freed independently of all streams. `device`: the device
+  // of plain memory; -1: the memory is pinned.
   struct Allocation {
     std::size_t bytes;
     int device;
@@ -148,6 +148,7 @@ class DeviceMemory {
     return error;
   }
 
+  // Drops the waits whose word has reached its value.
   void drop_past_waits() {
     std::erase_if(waits_, [](const auto& wait) {
       return static_cast<std::int32_t>(__atomic_load_n(wait.first, __ATOMIC_ACQUIRE) - wait.second) >= 0;
@@ -160,8 +161,8 @@ class DeviceMemory {
     return !waits_.empty();
   }
 
-  // Takes unused memory of the device and size, or at most twice as large.
-  bool take(void** memory, const Allocation& wanted) {
+  // Takes unused memory of the wanted device, of the wanted size or up to twice as large.
+  bool take_unused(void** memory, const Allocation& wanted) {
     std::size_t best = unused_.size(), best_bytes = 2 * wanted.bytes + 1;
     for (std::size_t i = 0; i < unused_.size(); ++i) {
       const Allocation& unused = unordered_[unused_[i]];

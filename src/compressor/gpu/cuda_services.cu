@@ -34,16 +34,16 @@ int name_of(int device, char* name, std::size_t bytes) {
   return status_of(error);
 }
 
-// Sets the current device, and `before` to the previous one. A change that fails is repeated, because later
+// Sets the current device, and `previous` to the one before. A change that fails is repeated, because later
 // work and memory would go to another device. An error that persists is a fault of the device.
-int set_device(int device, int* before) {
-  if (const int status = status_of(cudaGetDevice(before)); status != 0) return status;
+int set_device(int device, int* previous) {
+  if (const int status = status_of(cudaGetDevice(previous)); status != 0) return status;
   const int status = status_of(cudaSetDevice(device));
   return status == 0 ? 0 : status_of(cudaSetDevice(device));
 }
 
-// A wait that fails is repeated, because the caller frees the memory of the work next. An error that persists
-// is a fault of the device, on which nothing runs any more.
+// Waits for the work of a stream. A wait that fails is repeated, because the caller frees the memory of the
+// work next. An error that persists is a fault of the device, on which nothing runs any more.
 int wait(void* stream) {
   const int status = status_of(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)));
   if (status != 0) status_of(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)));

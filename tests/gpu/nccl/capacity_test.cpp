@@ -1,4 +1,4 @@
-// Tests calls whose frames have rooms of a fixed size: the host waits for nothing, results have the bits of
+// Tests calls whose frames have slots of a fixed size: the host waits for nothing, results have the bits of
 // the host, and blocks that do not fit are repeated.
 #include <atomic>
 

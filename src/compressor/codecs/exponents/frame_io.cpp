@@ -6,7 +6,7 @@ namespace taut::exponents {
 namespace {
 
 // Memory for the values of a chunk, in whole groups.
-struct Piece {
+struct PaddedChunk {
   alignas(64) std::byte bytes[chunk_bytes];
 };
 
@@ -40,43 +40,44 @@ class ChunkWriter {
     return static_cast<std::uint8_t>(rotated(value) >> (8 + spare_bits(type_)));
   }
 
-  // Chooses the books number `set`: those of the chunks from set * chunks_sharing_books on.
+  // Chooses book set `set`: the books of the chunks from set * chunks_sharing_books on.
   void use_books(std::size_t set) noexcept {
     if (set == book_set_) return;
     book_set_ = set;
     std::array<std::uint32_t, 256> frequency{};
     const std::size_t first = set * chunks_sharing_books,
                       end = std::min(first + chunks_sharing_books, chunks_of(values_.size() / value_bytes));
-    const std::size_t piece = sampled_values / 2 / (end - first);
-    for (std::size_t i = first; i < end; ++i) count(chunk_at(i), piece, frequency);
+    const std::size_t sampled = sampled_values / 2 / (end - first);
+    for (std::size_t i = first; i < end; ++i) count(chunk_at(i), sampled, frequency);
     books_ = CodeBooks::choose(frequency);
   }
 
-  // Counts the symbols of two pieces of a chunk, at its ends.
-  void count(ConstBytes chunk, std::size_t piece, std::array<std::uint32_t, 256>& frequency) const noexcept {
+  // Counts the symbols of the first and the last `sampled` values of a chunk.
+  void count(ConstBytes chunk, std::size_t sampled,
+             std::array<std::uint32_t, 256>& frequency) const noexcept {
     const std::size_t n = chunk.size() / value_bytes;
-    piece = std::min(n, piece);
-    for (const std::size_t first : {std::size_t{0}, n - piece})
-      for (std::size_t k = 0; k < piece; ++k) ++frequency[symbol(chunk.data() + (first + k) * value_bytes)];
+    sampled = std::min(n, sampled);
+    for (const std::size_t first : {std::size_t{0}, n - sampled})
+      for (std::size_t k = 0; k < sampled; ++k) ++frequency[symbol(chunk.data() + (first + k) * value_bytes)];
   }
 
   // Returns a chunk in whole groups. The padding has the code 0 and no other bits.
   const std::byte* whole_groups(ConstBytes chunk) noexcept {
     if (chunk.size() % (group_values * value_bytes) == 0) return chunk.data();
     const auto high = static_cast<std::uint16_t>(books_.first.symbol[0] << (8 + spare_bits(type_)));
-    std::memcpy(piece_.bytes, chunk.data(), chunk.size());
+    std::memcpy(padded_.bytes, chunk.data(), chunk.size());
     const std::size_t end = groups_of(chunk.size() / value_bytes) * group_values * value_bytes;
     for (std::size_t at = chunk.size(); at < end; at += value_bytes)
-      store(piece_.bytes + at, std::rotr(high, 1));
-    return piece_.bytes;
+      store(padded_.bytes + at, std::rotr(high, 1));
+    return padded_.bytes;
   }
 
   ConstBytes values_;
   DType type_;
   const KernelSet& kernels_;
   CodeBooks books_;
-  std::size_t book_set_ = ~std::size_t{0};  // number of the books in `books_`; at first none
-  Piece piece_;
+  std::size_t book_set_ = ~std::size_t{0};  // book set in `books_`; at first none
+  PaddedChunk padded_;
 };
 
 }  // namespace
@@ -122,9 +123,9 @@ bool FrameReader::decode(ConstBytes record, std::size_t n, const KernelSet& kern
     record = {copy, record.size()};
   }
   if (n % group_values == 0) return decode_chunk(record, n / group_values, header_.type, kernels, to);
-  Piece piece;
-  if (!decode_chunk(record, groups_of(n), header_.type, kernels, piece.bytes)) return false;
-  std::memcpy(to, piece.bytes, n * value_bytes);
+  PaddedChunk padded;
+  if (!decode_chunk(record, groups_of(n), header_.type, kernels, padded.bytes)) return false;
+  std::memcpy(to, padded.bytes, n * value_bytes);
   return true;
 }
 

@@ -3,7 +3,10 @@
 //
 //   record = levels | 0..7 bytes of 0 | u64 0
 //   level  = u16 nonzero - 1, top bit: another level follows | u8 bits | upper parts of the places, a bitmap
-//            | lower parts of the places | lowest `bits` bits of the numbers
+//            | lower parts of the places | lowest `bits` bits of each nonzero number, less 1
+//
+// Level 1 has the numbers of all words (number_of()), level 2 the rest of each of level 1's nonzero numbers:
+// the bits of the number, less 1, above the lowest `bits`. Further levels follow in the same way.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +23,7 @@ inline constexpr std::size_t level_header_bytes = 3;
 inline constexpr std::uint32_t more_levels = 0x8000;  // in the first two bytes of a level
 inline constexpr std::size_t sparse_end_bytes = 8;    // the last bytes of a sparse record; all are 0
 
-// At most one in rest_share numbers of a level has bits in the next level.
+// An encoder chooses the least `bits` that leave a rest in at most one of rest_share nonzero numbers.
 inline constexpr std::uint32_t rest_share = 8;
 
 // Returns true if an encoder considers the form for `words` words, `nonzero` of which are not 0.
@@ -36,8 +39,7 @@ constexpr std::uint32_t probed_word(unsigned k, std::uint32_t words) noexcept {
   return (2 * k + 1) * words / (2 * probed_words);
 }
 
-// Level of `count` numbers, `nonzero` of which are not 0. The level has the lowest `bits` bits of each of
-// these, less 1.
+// Level of `count` numbers, `nonzero` of which are not 0, and the bits that it stores of each of these.
 struct Level {
   std::uint32_t count, nonzero;
   unsigned bits;

@@ -1,5 +1,6 @@
 // Encoding and decoding of one block of 64 values: in portable code (ScalarBlocks), which is the reference;
 // by the vectors of an instruction set (VectorBlocks); and of blocks with exact values. T is float or double.
+// Low, offset, width and the codes of blocks: format.hpp. The span of a block is its greatest offset.
 #pragma once
 
 #include <limits>
@@ -49,7 +50,8 @@ void read_offsets(const std::byte* from, unsigned width, BitsOf<T>* offsets) noe
       offsets[i] |= static_cast<BitsOf<T>>(std::to_integer<BitsOf<T>>(*from++) << 8 * k);
 }
 
-// Computes the offsets of a block, clamped to 0 .. span. `corrected`, low_value: see offset().
+// Computes the offsets of a block, clamped to 0 .. span. low_value: the low's value. `corrected`: see
+// offset().
 template <bool corrected, class T>
 void find_offsets(const T* x, T low_value, BitsOf<T> span, const Grid<T>& grid, BitsOf<T>* offsets) noexcept {
   const auto max = static_cast<IntOf<T>>(span);
@@ -122,7 +124,7 @@ template <class Set>
 struct VectorBlocks {
   using Bytes = typename Set::Bytes;
   using Offsets = typename Set::Words;
-  static constexpr unsigned widest = 30;
+  static constexpr unsigned max_vector_width = 30;
 
   template <class T>
   static void extremes(const T* x, std::size_t blocks, T* least, T* greatest) noexcept {
@@ -133,12 +135,12 @@ struct VectorBlocks {
   template <class T>
   [[gnu::always_inline]] static void pack(const T* x, IntOf<T> low, BitsOf<T> span, unsigned width,
                                           const Grid<T>& grid, std::byte* to) noexcept {
-    if (width > widest) return ScalarBlocks::pack(x, low, span, width, grid, to);
+    if (width > max_vector_width) return ScalarBlocks::pack(x, low, span, width, grid, to);
     Offsets o;
     if (width <= Limits<T>::direct_bits) {
-      find<false>(x, grid.value(low), grid, o);
+      find_offsets<false>(x, grid.value(low), grid, o);
     } else {
-      find<true>(x, grid.value(low), grid, o);
+      find_offsets<true>(x, grid.value(low), grid, o);
     }
     write_offsets(o, static_cast<std::uint32_t>(span), width, to);
   }
@@ -146,7 +148,7 @@ struct VectorBlocks {
   template <bool add, class T>
   [[gnu::always_inline]] static void unpack(const std::byte* from, IntOf<T> low, unsigned width,
                                             const Grid<T>& grid, T* y) noexcept {
-    if (width > widest) return ScalarBlocks::unpack<add>(from, low, width, grid, y);
+    if (width > max_vector_width) return ScalarBlocks::unpack<add>(from, low, width, grid, y);
     Offsets o;
     switch (width / 8) {
       case 0: read_offsets<0>(from, width, o); break;
@@ -164,9 +166,9 @@ struct VectorBlocks {
   }
 
   // Computes offset() of grid.hpp for 64 values. The double version needs no correction: its offsets have at
-  // most `widest` bits.
+  // most `max_vector_width` bits.
   template <bool corrected>
-  static void find(const float* x, float low_value, const Grid<float>& grid, Offsets& o) noexcept {
+  static void find_offsets(const float* x, float low_value, const Grid<float>& grid, Offsets& o) noexcept {
     const float inverse = grid.inverse, step = grid.step, half_step = grid.step / 2;
     for (std::size_t j = 0; j < 4; ++j) {
       const Bytes v = load(x + 16 * j);
@@ -183,7 +185,7 @@ struct VectorBlocks {
     }
   }
   template <bool>
-  static void find(const double* x, double low_value, const Grid<double>& grid, Offsets& o) noexcept {
+  static void find_offsets(const double* x, double low_value, const Grid<double>& grid, Offsets& o) noexcept {
     const double inverse = grid.inverse;
     const auto steps = [&](std::size_t i) {
       return Set::template map_words<double>([=](auto value) { return (value - low_value) * inverse; },
@@ -219,7 +221,7 @@ struct VectorBlocks {
   }
 
   template <bool add, class T>
-  static void write(const Bytes& offsets, T low_value, const Grid<T>& grid, T* y) noexcept {
+  static void write_vector(const Bytes& offsets, T low_value, const Grid<T>& grid, T* y) noexcept {
     Bytes v = Set::multiply_add(offsets, grid.step, low_value);
     if constexpr (add) v = Set::template map_words<T>([](auto a, auto b) { return a + b; }, load(y), v);
     Set::store(reinterpret_cast<std::byte*>(y), v);
@@ -227,15 +229,15 @@ struct VectorBlocks {
   // The sum of low and offset is exact, so low_value + offset * step equals the result of the reference.
   template <bool add>
   static void write_values(const Offsets& o, float low_value, const Grid<float>& grid, float* y) noexcept {
-    for (std::size_t j = 0; j < 4; ++j) write<add>(Set::floats(o[j]), low_value, grid, y + 16 * j);
+    for (std::size_t j = 0; j < 4; ++j) write_vector<add>(Set::floats(o[j]), low_value, grid, y + 16 * j);
   }
   template <bool add>
   static void write_values(const Offsets& o, double low_value, const Grid<double>& grid, double* y) noexcept {
     for (std::size_t j = 0; j < 4; ++j) {
       Bytes a, b;
       Set::doubles(o[j], a, b);
-      write<add>(a, low_value, grid, y + 16 * j);
-      write<add>(b, low_value, grid, y + 16 * j + 8);
+      write_vector<add>(a, low_value, grid, y + 16 * j);
+      write_vector<add>(b, low_value, grid, y + 16 * j + 8);
     }
   }
 };
@@ -286,10 +288,10 @@ void pack_exact(const T* x, std::size_t b, const Grid<T>& grid, const ChunkPlan<
   std::uint64_t holes = 0;
   T fill = 0;
   for (std::size_t i = 0; i < block_values; ++i) {
-    const bool good = served(x[i], inverse, grid);
-    others[i] = good ? x[i] : grid.value(plan.low[b]);
-    fill = good ? fill : x[i];
-    holes |= std::uint64_t{!good} << i;
+    const bool is_served = served(x[i], inverse, grid);
+    others[i] = is_served ? x[i] : grid.value(plan.low[b]);
+    fill = is_served ? fill : x[i];
+    holes |= std::uint64_t{!is_served} << i;
   }
   to = store(store(to, holes), fill);
   if (width_of(code) != 0) Set::pack(others, plan.low[b], plan.span[b], width_of(code), grid, to);

@@ -1,15 +1,15 @@
 // Kernels of the szx codec (kernels.hpp) for an instruction set: operations on blocks by its vectors, and
-// plain loops over the codes and lows of a chunk, which compilers vectorise. `Set` is ScalarBlocks or
-// VectorBlocks of the instruction set; it is a template parameter of all loops, so that each set has its own
-// copy of them.
+// plain loops over the codes and lows (format.hpp) of a chunk, which compilers vectorise. `Set` is
+// ScalarBlocks or VectorBlocks of the instruction set; it is a template parameter of all loops, so that each
+// set has its own copy of them. `Count` is the type of a number of blocks: see with_count().
 #pragma once
 
 #include "compressor/codecs/szx/block.hpp"
 
 namespace taut::szx {
 
-// Calls action(blocks), with a compile-time constant for chunks of chunk_blocks, which most are: their loops
-// then need no remainder.
+// Calls action(blocks). The number of a whole chunk, as most chunks are, is passed as a compile-time
+// constant: loops over it need no remainder.
 template <class Action>
 void with_count(std::size_t blocks, Action action) noexcept {
   if (blocks == chunk_blocks) return action(std::integral_constant<std::size_t, chunk_blocks>{});
@@ -31,13 +31,13 @@ void find_intervals(const T* least, const T* greatest, Count blocks, const Grid<
   const double step = static_cast<double>(grid.step), inverse = 1 / step, bound = grid.bound;
   alignas(64) std::int64_t low[chunk_blocks], span[chunk_blocks], code[chunk_blocks];
   for (std::size_t b = 0; b < blocks; ++b) {
-    const bool good = int{served(least[b], inverse)} & int{served(greatest[b], inverse)};
-    const double from = good ? static_cast<double>(least[b]) : 0,
-                 to = good ? static_cast<double>(greatest[b]) : 0;
+    const bool is_served = int{served(least[b], inverse)} & int{served(greatest[b], inverse)};
+    const double from = is_served ? static_cast<double>(least[b]) : 0,
+                 to = is_served ? static_cast<double>(greatest[b]) : 0;
     const Interval found = interval(from, to, step, inverse, bound);
     low[b] = nearest(found.low);
     span[b] = nearest(found.span);
-    code[b] = good ? bit_width(found.span) : std::int64_t{raw};
+    code[b] = is_served ? bit_width(found.span) : std::int64_t{raw};
   }
   for (std::size_t b = 0; b < blocks; ++b) plan.low[b] = static_cast<IntOf<T>>(low[b]);
   for (std::size_t b = 0; b < blocks; ++b) plan.span[b] = static_cast<BitsOf<T>>(span[b]);
@@ -100,7 +100,7 @@ void mark_packed(const T* values, std::size_t blocks, const Grid<T>& grid, Chunk
   }
 }
 
-// Kernels::plan: chooses code, low and span of each block.
+// Implements Kernels::plan: chooses code, low and span of each block.
 template <class Set, class T>
 void plan_blocks(const T* values, std::size_t blocks, const Grid<T>& grid, ChunkPlan<T>& plan) noexcept {
   alignas(64) T least[chunk_blocks], greatest[chunk_blocks];
@@ -149,7 +149,7 @@ bool read_table(const std::byte* from, std::size_t blocks, IntOf<T> base, unsign
   return valid;
 }
 
-// Kernels::pack.
+// Implements Kernels::pack: writes the table, then the blocks.
 template <class Set, class T>
 std::byte* pack_blocks(const T* values, std::size_t blocks, const Grid<T>& grid, const ChunkPlan<T>& plan,
                        std::byte* to) noexcept {
@@ -167,7 +167,7 @@ std::byte* pack_blocks(const T* values, std::size_t blocks, const Grid<T>& grid,
   return to;
 }
 
-// Kernels::unpack, or Kernels::unpack_add.
+// Implements Kernels::unpack and Kernels::unpack_add: decodes the blocks, whose table was read.
 template <class Set, bool add, class T>
 void unpack_blocks(const std::byte* from, std::size_t blocks, const BlockTable<T>& table, const Grid<T>& grid,
                    T* values) noexcept {

@@ -1,5 +1,6 @@
-// List of the escapes of a tile: values that are stored unchanged beside zfp's stream, as runs, each with its
-// position. Format: spec.md.
+// List of the escapes of a tile: values that are stored unchanged beside zfp's stream. An item of the list
+// has the position of consecutive escapes, and their values, or one value that all of them have. Format:
+// spec.md.
 #pragma once
 
 #include <cstring>
@@ -70,7 +71,7 @@ void write_escapes(const T* values, std::size_t count, Escapes escapes, ByteWrit
   const auto same = [&](std::size_t a, std::size_t b) {
     return std::memcmp(values + a, values + b, sizeof(T)) == 0;
   };
-  std::size_t end = 0;  // end of the last run
+  std::size_t end = 0;  // end of the last item's values
   for (std::size_t i = 0; i < count && out.fits(); ++i) {
     if (!escapes(i)) continue;
     std::size_t n = 1;

@@ -8,8 +8,8 @@ namespace taut::exponents::cuda {
 
 inline constexpr unsigned symbols = 256;
 
-// Both books of a chunk. Each element of `code` holds two codes of a symbol: the lower four bits are its code
-// in the first book, the upper four its code in the second book.
+// Both books of 64 chunks. Each element of `code` holds two codes of a symbol: the lower four bits are its
+// code in the first book, the upper four its code in the second book.
 struct alignas(16) Books {
   std::uint8_t code[symbols];
   std::uint8_t order[32];  // symbols of the first book, then those of the second
@@ -63,20 +63,21 @@ struct BooksKernel {
   }
 
  private:
-  // Counts the symbols at both ends of each chunk.
+  // Counts the symbols of the first and the last `sampled` values of each chunk. The symbol of a value is its
+  // exponent; the sign is shifted out.
   template <class Simt>
   TAUT_DEVICE static void count_samples(const Simt& simt, Shared& shared, const Job& job) {
     const auto all = static_cast<std::uint32_t>((job.count + chunk_values - 1) / chunk_values);
     const std::uint32_t first = simt.block() * chunks_sharing_books;
     const std::uint32_t chunks =
         all - first < chunks_sharing_books ? all - first : std::uint32_t{chunks_sharing_books};
-    const std::uint32_t piece = sampled_values / 2 / chunks;
+    const std::uint32_t sampled = sampled_values / 2 / chunks;
     TAUT_ROLLED
-    for (std::uint32_t i = simt.thread(); i < 2 * piece * chunks; i += symbols) {
-      const std::uint32_t chunk = first + i / (2 * piece), k = i % (2 * piece);
-      const std::uint32_t n = values_of(job.count, chunk), own = n < piece ? n : piece;
-      const std::uint32_t at = k < piece ? k : n - own + (k - piece);
-      if (k % piece >= own) continue;
+    for (std::uint32_t i = simt.thread(); i < 2 * sampled * chunks; i += symbols) {
+      const std::uint32_t chunk = first + i / (2 * sampled), k = i % (2 * sampled);
+      const std::uint32_t n = values_of(job.count, chunk), own = n < sampled ? n : sampled;
+      const std::uint32_t at = k < sampled ? k : n - own + (k - sampled);
+      if (k % sampled >= own) continue;
       const std::uint32_t value = job.values[std::uint64_t{chunk} * chunk_values + at];
       simt.atomic_add(&shared.frequency[(value << 1 & 0xFFFF) >> (8 + spare_bits_of<T>)], 1);
     }

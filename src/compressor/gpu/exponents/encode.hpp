@@ -1,4 +1,5 @@
-// Encodes values to records: a thread block processes a chunk. Writes the same bytes as codecs/exponents.
+// Encodes values to records: a thread block processes a chunk. Writes the same bytes as codecs/exponents,
+// whose format.hpp defines symbols, books and escapes.
 #pragma once
 
 #include "compressor/gpu/exponents/books.hpp"
@@ -22,10 +23,12 @@ struct EncodeShared {
   std::uint32_t chunk;
 };
 
-// Numbers of values with a property, among the values of a thread, of the threads before it, or of the chunk.
+// Numbers of values with a property, among those of the threads before a thread, or of the chunk.
 struct Counts {
-  std::uint32_t escapes, raw, nonzero;  // nonzero: with a symbol other than 0
-  std::uint32_t denormal;               // with symbol 0, but not +0
+  std::uint32_t escapes;   // symbols that the first book lacks
+  std::uint32_t raw;       // symbols that the second book lacks too
+  std::uint32_t nonzero;   // symbols other than 0
+  std::uint32_t denormal;  // values with symbol 0 other than +0
 
   // Returns the four numbers of 16 bits that `packed` holds.
   TAUT_DEVICE static Counts unpacked(std::uint64_t packed) {
@@ -92,7 +95,8 @@ class ChunkEncoder {
   }
 
   // Writes the record to shared memory, and returns its number of words, which the first thread publishes.
-  // The record begins as the values themselves, which it remains if coding does not make it shorter.
+  // The record begins as the values themselves, which it remains if coding does not make it shorter. Bit i of
+  // a mask (escaped, raw, nonzero_symbols, denormal) is for value i of this thread.
   TAUT_DEVICE std::uint32_t encode(const Quad& values) {
     const Simt& simt = group_.simt();
     store_as(shared_.record + thread() * sizeof values, values);
@@ -104,10 +108,12 @@ class ChunkEncoder {
     const std::uint32_t valid = thread() * thread_values < padded_ ? 0xFF : 0, width = shared_.books.width;
     const std::uint32_t escaped = all_ones(planes.low, width) & valid,
                         raw = all_ones(planes.high, second_width) & escaped,
-                        used = nonzero(parts.symbols) & valid,
-                        denormal = (nonzero(parts.low) | nonzero(parts.spare_bits)) & valid & ~used;
-    const auto counts = group_.scan(simt.popcount(escaped) | simt.popcount(raw) << 16 |
-                                    std::uint64_t{simt.popcount(used) | simt.popcount(denormal) << 16} << 32);
+                        nonzero_symbols = nonzero(parts.symbols) & valid,
+                        denormal =
+                            (nonzero(parts.low) | nonzero(parts.spare_bits)) & valid & ~nonzero_symbols;
+    const auto counts =
+        group_.scan(simt.popcount(escaped) | simt.popcount(raw) << 16 |
+                    std::uint64_t{simt.popcount(nonzero_symbols) | simt.popcount(denormal) << 16} << 32);
     const Counts before = Counts::unpacked(counts.before), all = Counts::unpacked(counts.total);
     const std::uint32_t padding = shared_.books.order[0] != 0 ? padded_ - n_ : 0;
     const bool all_zero = all.denormal == 0 && all.nonzero == padding;
@@ -118,7 +124,7 @@ class ChunkEncoder {
     if (all_zero || plain) return words;
     write_head(plan);
     write_escapes(plan, before, parts, {{codes[0], codes[1]}}, escaped, raw);
-    if (valid != 0) write_planes(plan, parts, planes.low, before, used);
+    if (valid != 0) write_planes(plan, parts, planes.low, before, nonzero_symbols);
     if (plan.escapes > 0) write_second_planes(plan);
     return words;
   }
@@ -164,7 +170,7 @@ class ChunkEncoder {
 
   // Writes what is stored of each value of this thread: its code, spare bits and low byte.
   TAUT_DEVICE void write_planes(const RecordLayout& plan, const SplitQuad<T>& parts, std::uint32_t codes,
-                                const Counts& before, std::uint32_t used) {
+                                const Counts& before, std::uint32_t nonzero_symbols) {
     const Simt& simt = group_.simt();
     write_bytes(plan.planes, plan.width, codes);
     if constexpr (has_spare<T>)
@@ -172,7 +178,8 @@ class ChunkEncoder {
     std::uint8_t* to = shared_.record + plan.low +
                        (plan.omits_zero_low_bytes ? before.nonzero : thread() * std::uint32_t{thread_values});
     for (unsigned i = 0; i < thread_values; ++i)
-      if (!plan.omits_zero_low_bytes || (used >> i & 1) != 0) *to++ = static_cast<std::uint8_t>(parts.low[i]);
+      if (!plan.omits_zero_low_bytes || (nonzero_symbols >> i & 1) != 0)
+        *to++ = static_cast<std::uint8_t>(parts.low[i]);
   }
 
   // Writes this thread's byte of each plane of its group. `planes`: byte k is that of plane k.

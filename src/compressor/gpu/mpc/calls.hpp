@@ -73,6 +73,7 @@ struct EncodeCall {
   Word* residuals() const { return reinterpret_cast<Word*>(extra + sizeof(FoundGrid)); }
 };
 
+// Returns the job of a call's last kernel, which writes its result; an encoder sets further members.
 template <class Word>
 FinishJob<Word> finish_job(const CallMemory& memory) {
   FinishJob<Word> job{};
@@ -99,19 +100,18 @@ EncodeCall<Word> launch_prediction(Launcher& launcher, EncodeCall<Word> call) {
 template <class Word, class Launcher>
 void encode_on_grid(Launcher& launcher, const EncodeCall<Word>& call, const EncodeJob<Word>& without_grid) {
   const std::uint32_t blocks = columns_blocks(call.count);
-  FoundGrid search{};
-  search.default_distance = without_grid.distance;
-  search.capacity = without_grid.sink.capacity;
+  FoundGrid found{};  // without its grid, which FindGridKernel sets
+  found.default_distance = without_grid.distance;
+  found.capacity = without_grid.sink.capacity;
   if (call.count * sizeof(Word) >= min_sampled_bytes) {
-    search.has_samples = 1;
-    search.lags = call.lags;
-    search.distances = call.lags.any() ? 1 : max_distances;
+    found.has_samples = 1;
+    found.lags = call.lags;
+    found.distances = call.lags.any() ? 1 : max_distances;
   }
-  launcher.template launch<FindGridKernel<Word>>(1, {call.values, call.count, call.found(), search});
-  if (search.has_samples != 0)
+  launcher.template launch<FindGridKernel<Word>>(1, {call.values, call.count, call.found(), found});
+  if (found.has_samples != 0)
     launcher.template launch<SampleGridKernel<Word>>(
-        SampleGridKernel<Word>::blocks(call.count, search.distances),
-        {call.values, call.count, call.found()});
+        SampleGridKernel<Word>::blocks(call.count, found.distances), {call.values, call.count, call.found()});
   launcher.template launch<GridCodesKernel<Word>>(
       blocks, {call.values, call.count, call.found(), call.residuals(), blocks});
   launcher.template launch<GridEncodeKernel<Word>>(without_grid.sink.chunks,
@@ -167,6 +167,7 @@ constexpr bool may_have_grid(DType type) {
   return info_of(type).family != Family::integer && sizeof(Word) >= sizeof(float);
 }
 
+// Launches the kernel that decodes the records. `undoes_lags`: the caller launches the kernels for lags next.
 template <class Target, class Launcher>
 void launch_decoder(Launcher& launcher, const Source& source, DType type, typename Target::Word* values,
                     std::uint64_t count, bool undoes_lags, const CallMemory& memory) {

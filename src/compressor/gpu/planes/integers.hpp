@@ -22,8 +22,9 @@ TAUT_DEVICE unsigned values_of(unsigned thread, std::uint32_t n) {
 // (ChunkThreads::share_last).
 inline constexpr bool last_shared = true;
 
-// Replaces the integers q by their differences. The places after the chunk's values get differences of 0.
-// Returns the base, which is valid in the first thread.
+// Replaces the integers q by their differences. The places of a thread after its `values` count as its last
+// integer, with Predictor::pairs as its last two in turn. The differences of a thread without values have no
+// meaning. Returns the base, which is valid in the first thread.
 template <bool LastShared = false, class Threads, class Int, std::size_t N>
 TAUT_DEVICE Int difference(Threads& threads, Predictor predictor, unsigned values, Int (&q)[N]) {
   static_assert(N == Threads::blocks_per_thread * block_values);
@@ -33,24 +34,26 @@ TAUT_DEVICE Int difference(Threads& threads, Predictor predictor, unsigned value
     return 0;
   }
   const Int base = q[0];
-  const Int one = LastShared ? threads.take_previous(q[N - 1], base) : threads.before(q[N - 1], base),
-            two = predictor == Predictor::delta ? 0 : threads.before(q[N - 2], base);
+  const Int previous = LastShared ? threads.take_previous(q[N - 1], base) : threads.before(q[N - 1], base),
+            second_previous = predictor == Predictor::delta ? 0 : threads.before(q[N - 2], base);
   const bool by_pairs = predictor == Predictor::pairs;
   TAUT_UNROLLED_BY(at_a_time<Int>)
   for (unsigned i = 1; i < N; ++i) {
-    const Int pair = i == 1 ? one : q[i - 2];
-    if (i >= values) q[i] = by_pairs ? pair : q[i - 1];
+    const Int two_back = i == 1 ? previous : q[i - 2];
+    if (i >= values) q[i] = by_pairs ? two_back : q[i - 1];
   }
   TAUT_UNROLLED_BY(at_a_time<Int>)
   for (unsigned i = N; i-- > 0;) {
-    const Int last = i == 0 ? one : q[i - 1], pair = i == 0 ? two : i == 1 ? one : q[i - 2];
-    q[i] = static_cast<Int>(static_cast<Bits>(q[i]) - static_cast<Bits>(by_pairs ? pair : last));
+    const Int one_back = i == 0 ? previous : q[i - 1];
+    const Int two_back = i == 0 ? second_previous : i == 1 ? previous : q[i - 2];
+    q[i] = static_cast<Int>(static_cast<Bits>(q[i]) - static_cast<Bits>(by_pairs ? two_back : one_back));
   }
-  const Int before = static_cast<Int>(static_cast<Bits>(one) - static_cast<Bits>(two));
+  const Int previous_difference =
+      static_cast<Int>(static_cast<Bits>(previous) - static_cast<Bits>(second_previous));
   const bool twice = predictor == Predictor::second;
   TAUT_UNROLLED_BY(at_a_time<Int>)
   for (unsigned i = N; i-- > 0;) {
-    const Int last = i == 0 ? before : q[i - 1];
+    const Int last = i == 0 ? previous_difference : q[i - 1];
     q[i] = static_cast<Int>(static_cast<Bits>(q[i]) - (twice ? static_cast<Bits>(last) : 0));
   }
   return base;

@@ -6,7 +6,7 @@
 //
 // Job is the argument of the kernels. A codec defines it, with these members:
 //   Word                   type of the words; Sum: unsigned type that holds sums modulo 2^(bits of a word)
-//   words, count           the words; fewer than 2^32
+//   words, count           the words; at most 2^31
 //   totals                 one Sum for each thread of the kernels
 //   blocks                 number of blocks of each kernel
 //   length()               the lag, below `count`; 0: the frame does not have it
@@ -29,7 +29,7 @@ inline std::uint32_t columns_blocks(std::uint64_t count) {
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(blocks, 1, max_columns_blocks));
 }
 
-// Calls work(i) for every word i of a job of `count` words, on `blocks` blocks of a kernel.
+// Calls work(i) for every word i of the job, on the job.blocks blocks of a kernel.
 template <class Simt, class Job, class Work>
 TAUT_DEVICE void each_word(const Simt& simt, const Job& job, const Work& work) {
   const std::uint64_t step = std::uint64_t{job.blocks} * columns_threads;

@@ -63,7 +63,7 @@ void divide(Launcher& launcher, T* values, std::uint64_t count, int n) {
 }
 
 // Memory of a call of range(): one range for each thread block.
-inline constexpr std::size_t range_scratch_bytes = max_range_blocks * sizeof(Extremes);
+inline constexpr std::size_t range_scratch_bytes = max_range_blocks * sizeof(PartialRange);
 
 // Finds the range of `values`, without values that equal `fill` as rounded to T.
 template <class T, class Launcher>
@@ -72,11 +72,12 @@ void range(Launcher& launcher, const T* values, std::uint64_t count, std::option
   using Computed = ComputedIn<T>;
   const Computed excluded =
       fill ? static_cast<Computed>(static_cast<T>(*fill)) : std::numeric_limits<Computed>::quiet_NaN();
-  auto* const parts = reinterpret_cast<Extremes*>(scratch);
+  auto* const block_ranges = reinterpret_cast<PartialRange*>(scratch);
   const std::uint32_t blocks = blocks_for<T>(count, max_range_blocks);
   if (blocks > 0)
-    launcher.template launch<RangeKernel<T>>(blocks, {values, count, excluded, exact_bits, parts, blocks});
-  launcher.template launch<RangeTotalKernel>(1, {parts, blocks, result});
+    launcher.template launch<RangeKernel<T>>(blocks,
+                                             {values, count, excluded, exact_bits, block_ranges, blocks});
+  launcher.template launch<RangeTotalKernel>(1, {block_ranges, blocks, result});
 }
 
 }  // namespace taut::values::cuda

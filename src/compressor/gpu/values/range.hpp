@@ -10,8 +10,8 @@
 
 namespace taut::values::cuda {
 
-// The least and the greatest of some values; least > greatest: there are none.
-struct Extremes {
+// Range of some of the values: those of a thread, a warp or a thread block; least > greatest: none counts.
+struct PartialRange {
   double least, greatest;
 };
 
@@ -26,20 +26,20 @@ template <class T>
 struct RangeJob {
   const T* values;
   std::uint64_t count;
-  ComputedIn<T> fill;  // this value does not count; NaN: there is no such value
-  bool exact_bits;     // packed integers (compressor/values/number_range.hpp) do not count
-  Extremes* parts;     // range of each thread block's values
+  ComputedIn<T> fill;          // this value does not count; NaN: there is no such value
+  bool exact_bits;             // packed integers (compressor/values/number_range.hpp) do not count
+  PartialRange* block_ranges;  // range of each thread block's values
   std::uint32_t blocks;
 };
 
 struct RangeTotalJob {
-  const Extremes* parts;
-  std::uint32_t count;
+  const PartialRange* block_ranges;
+  std::uint32_t count;  // of block_ranges
   RangeResult* result;
 };
 
 struct RangeShared {
-  Extremes warp_ranges[block_warps];
+  PartialRange warp_ranges[block_warps];
 };
 
 inline constexpr std::uint32_t max_range_blocks = 1024;  // of RangeKernel
@@ -52,23 +52,25 @@ TAUT_DEVICE void widen(V& least, V& greatest, V low, V high) {
 }
 
 template <class Simt>
-TAUT_DEVICE Extremes range_of_warp(const Simt& simt, Extremes e) {
+TAUT_DEVICE PartialRange range_of_warp(const Simt& simt, PartialRange range) {
   const unsigned lane = simt.thread() % warp_lanes;
   for (unsigned by = 1; by < warp_lanes; by *= 2)
-    widen(e.least, e.greatest, simt.shuffle(e.least, lane ^ by), simt.shuffle(e.greatest, lane ^ by));
-  return e;
+    widen(range.least, range.greatest, simt.shuffle(range.least, lane ^ by),
+          simt.shuffle(range.greatest, lane ^ by));
+  return range;
 }
 
 // Returns, in the first warp, the range of the ranges of all threads. Called by all threads of a block.
 template <class Simt>
-TAUT_DEVICE Extremes range_of_block(const Simt& simt, RangeShared& shared, Extremes e) {
+TAUT_DEVICE PartialRange range_of_block(const Simt& simt, RangeShared& shared, PartialRange range) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const unsigned warp = simt.thread() / warp_lanes, lane = simt.thread() % warp_lanes;
-  e = range_of_warp(simt, e);
-  if (lane == 0) shared.warp_ranges[warp] = e;
+  range = range_of_warp(simt, range);
+  if (lane == 0) shared.warp_ranges[warp] = range;
   simt.barrier();
-  if (warp != 0) return e;
-  return range_of_warp(simt, lane < block_warps ? shared.warp_ranges[lane] : Extremes{infinity, -infinity});
+  if (warp != 0) return range;
+  return range_of_warp(simt,
+                       lane < block_warps ? shared.warp_ranges[lane] : PartialRange{infinity, -infinity});
 }
 
 template <class T>
@@ -92,9 +94,9 @@ struct RangeKernel {
         widen(least, greatest, is_counted ? value : infinity, is_counted ? value : -infinity);
       }
     });
-    const Extremes all =
+    const PartialRange all =
         range_of_block(simt, shared, {static_cast<double>(least), static_cast<double>(greatest)});
-    if (simt.thread() == 0) job.parts[simt.block()] = all;
+    if (simt.thread() == 0) job.block_ranges[simt.block()] = all;
   }
 };
 
@@ -106,13 +108,13 @@ struct RangeTotalKernel {
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
-    Extremes e{infinity, -infinity};
+    PartialRange range{infinity, -infinity};
     for (std::uint32_t i = simt.thread(); i < job.count; i += block_threads)
-      widen(e.least, e.greatest, job.parts[i].least, job.parts[i].greatest);
-    e = range_of_block(simt, shared, e);
+      widen(range.least, range.greatest, job.block_ranges[i].least, job.block_ranges[i].greatest);
+    range = range_of_block(simt, shared, range);
     if (simt.thread() != 0) return;
-    job.result->least = e.least;
-    job.result->greatest = e.greatest;
+    job.result->least = range.least;
+    job.result->greatest = range.greatest;
     job.result->status = 0;
     simt.signal_host(&job.result->done);
   }

@@ -1,5 +1,6 @@
 // Decodes the records of a frame to values. A thread decodes a block; a warp decodes a block of 256 values.
-// No thread or warp waits for another. Records that tile.cpp rejects are rejected here.
+// No thread or warp waits for another. Records that tile.cpp rejects are rejected here. A repaired record
+// begins with the map of the values that are not finite (ClassMap), before the bit stream.
 #pragma once
 
 #include "compressor/gpu/zfp/finite.hpp"
@@ -55,10 +56,10 @@ class TileDecoder {
       return false;
     const bool repaired = entry_.form() == Form::repaired;
     if (repaired && !read_marks()) return false;
-    const std::uint32_t map = repaired ? shared_.map.bytes : 0;
-    const unsigned left = repaired_bits(entry_.bytes(), map, blocks_, bits);
-    if (left < min_block_bits<T>) return false;
-    decode_blocks(map, left, repaired);
+    const std::uint32_t map_bytes = repaired ? shared_.map.bytes : 0;
+    const unsigned block_bits = repaired_bits(entry_.bytes(), map_bytes, blocks_, bits);
+    if (block_bits < min_block_bits<T>) return false;
+    decode_blocks(map_bytes, block_bits, repaired);
     return true;
   }
 
@@ -69,6 +70,7 @@ class TileDecoder {
     return reinterpret_cast<const std::uint8_t*>(job_.source.frame) + record_at_;
   }
 
+  // Copies the values of a stored record.
   TAUT_DEVICE void copy() const {
     TAUT_ROLLED
     for (std::uint32_t i = part_ * threads + simt_.thread(); i < values_; i += job_.parts * threads) {
@@ -78,7 +80,7 @@ class TileDecoder {
     }
   }
 
-  // Reads the map. Returns false if the map is incomplete.
+  // Reads the marks of the map, and computes its size. Returns false if the record has not all of the map.
   TAUT_DEVICE bool read_marks() {
     if (entry_.bytes() < mark_bytes(values_)) return false;
     if (simt_.thread() < warp_lanes) {
@@ -96,7 +98,8 @@ class TileDecoder {
     return shared_.map.bytes <= entry_.bytes();
   }
 
-  // Decodes the blocks of this part. `stream` is the byte of the record at which the bit stream begins.
+  // Decodes the blocks of this part, which have `bits` bits each. `stream` is the byte of the record at which
+  // the bit stream begins.
   TAUT_DEVICE void decode_blocks(std::uint32_t stream, unsigned bits, bool repaired) const {
     const FrameWords words{job_.source.frame, job_.source.bytes};
     const std::uint64_t first = 8 * (record_at_ + stream);
@@ -116,7 +119,7 @@ class TileDecoder {
     read_block<D>(simt_, shared_.planes[simt_.thread() / warp_lanes], in, x);
     const Block<D> block(tile_, i);
     TAUT_UNROLLED
-    for (unsigned row = 0; row < Block<D>::rows; ++row) put_row(block, row, x + row * edge, repaired);
+    for (unsigned row = 0; row < Block<D>::rows; ++row) write_row(block, row, x + row * edge, repaired);
   }
   // Decodes blocks of 256 values. Called by a warp.
   template <class Reader>
@@ -136,11 +139,12 @@ class TileDecoder {
       const Block<D> block(tile_, first + i);
       TAUT_UNROLLED
       for (unsigned k = 0; k < lane_values / edge; ++k)
-        put_row(block, lane + k * warp_lanes, x + k * edge, repaired);
+        write_row(block, lane + k * warp_lanes, x + k * edge, repaired);
     }
   }
 
-  TAUT_DEVICE void put_row(const Block<D>& block, unsigned number, const T* x, bool repaired) const {
+  // Writes a row of four values of a block.
+  TAUT_DEVICE void write_row(const Block<D>& block, unsigned number, const T* x, bool repaired) const {
     const Row row = block.row(number);
     WholeRow<T> whole;
     for (unsigned i = 0; i < edge; ++i) whole.values[i] = x[i];
@@ -152,13 +156,14 @@ class TileDecoder {
       if (i < block.width()) to[i] = whole.values[i];
   }
 
+  // Replaces the values of a row that were not finite.
   TAUT_DEVICE void repair(const Row& row, unsigned width, T (&x)[edge]) const {
     for (unsigned c = 0; c < edge; ++c) {
       const std::uint32_t i = row.number + c, group = i / group_size, in_group = i % group_size;
       if (c >= width || !shared_.map.is_marked(group)) continue;
       const unsigned byte = record()[shared_.map.classes_at(simt_, values_, group) + in_group / 4];
-      const auto found = static_cast<ValueClass>(byte >> in_group % 4 * 2 & 3);
-      if (found != ValueClass::finite) x[c] = special(found);
+      const auto value_class = static_cast<ValueClass>(byte >> in_group % 4 * 2 & 3);
+      if (value_class != ValueClass::finite) x[c] = special(value_class);
     }
   }
   TAUT_DEVICE static T special(ValueClass value_class) {

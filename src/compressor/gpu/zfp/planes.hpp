@@ -1,7 +1,7 @@
 // Codes a block's coefficients as zfp does, in bit planes from the highest down. A coefficient is reached
 // once it, or a later one, has had a 1. A plane begins with the bits of the coefficients that were reached in
 // earlier planes. For the other coefficients, a bit tells if another 1 follows, and is followed by the zeros
-// up to it.
+// up to it. A coefficient is an unsigned number in negabinary. D: dimensions of a block.
 #pragma once
 
 #include "compressor/gpu/simt/bit_planes.hpp"
@@ -121,59 +121,59 @@ TAUT_DEVICE void append_planes(const Simt& simt, Word (&u)[64], const EightPlane
   }
 }
 
-// Writes a plane. `n` is the number of coefficients reached so far, and is updated. The 1 of the last
+// Writes a plane. `reached` is the number of coefficients reached so far, and is updated. The 1 of the last
 // coefficient needs no bit. The bits of a plane of 16 coefficients, at most 31, are put together.
 template <unsigned Size, class Simt>
-TAUT_DEVICE void write_plane(const Simt& simt, std::uint32_t plane, unsigned& n, BitWriter<Simt>& out) {
-  std::uint32_t bits = low_bits(plane, n);
-  unsigned count = n;
-  plane >>= n;
+TAUT_DEVICE void write_plane(const Simt& simt, std::uint32_t plane, unsigned& reached, BitWriter<Simt>& out) {
+  std::uint32_t bits = low_bits(plane, reached);
+  unsigned count = reached;
+  plane >>= reached;
   TAUT_ROLLED
-  while (n < Size) {
+  while (reached < Size) {
     if (plane == 0) {
       ++count;
       break;
     }
     const unsigned next = trailing_zeros(simt, plane) + 1;
-    n += next;
-    bits |= (n == Size ? 1 : 1 | 1u << next) << count;
-    count += n == Size ? next : next + 1;
+    reached += next;
+    bits |= (reached == Size ? 1 : 1 | 1u << next) << count;
+    count += reached == Size ? next : next + 1;
     plane >>= next;
   }
   out.put(bits, count);
 }
 template <unsigned Size, class Simt>
-TAUT_DEVICE void write_plane(const Simt& simt, std::uint64_t plane, unsigned& n, BitWriter<Simt>& out) {
-  const unsigned low = n < 32 ? n : 32;
+TAUT_DEVICE void write_plane(const Simt& simt, std::uint64_t plane, unsigned& reached, BitWriter<Simt>& out) {
+  const unsigned low = reached < 32 ? reached : 32;
   out.put(low_bits(static_cast<std::uint32_t>(plane), low), low);
-  if (n > 32) out.put(low_bits(static_cast<std::uint32_t>(plane >> 32), n - 32), n - 32);
-  plane = shifted_out(plane, n);
+  if (reached > 32) out.put(low_bits(static_cast<std::uint32_t>(plane >> 32), reached - 32), reached - 32);
+  plane = shifted_out(plane, reached);
   TAUT_ROLLED
-  while (n < Size && out.has_room()) {
+  while (reached < Size && out.has_room()) {
     if (plane == 0) return out.put(0, 1);
     const unsigned zeros = trailing_zeros(simt, plane);
-    n += zeros + 1;
-    out.put_next_one(zeros, n == Size);
+    reached += zeros + 1;
+    out.put_next_one(zeros, reached == Size);
     plane = shifted_out(plane, zeros + 1);
   }
 }
 
 // Reads a plane, the inverse of write_plane().
 template <unsigned Size, class Simt>
-TAUT_DEVICE Plane<Size> read_plane(const Simt& simt, unsigned& n, BitReader<Simt>& in) {
+TAUT_DEVICE Plane<Size> read_plane(const Simt& simt, unsigned& reached, BitReader<Simt>& in) {
   if constexpr (Size <= 32) {
-    std::uint32_t bits = in.peek(), plane = low_bits(bits, n);
-    unsigned count = n;
-    bits >>= n;
+    std::uint32_t bits = in.peek(), plane = low_bits(bits, reached);
+    unsigned count = reached;
+    bits >>= reached;
     TAUT_ROLLED
-    for (; n < Size; bits >>= 1) {
+    for (; reached < Size; bits >>= 1) {
       ++count;
       if ((bits & 1) == 0) break;
       bits >>= 1;
-      const unsigned max_zeros = Size - 1 - n;
+      const unsigned max_zeros = Size - 1 - reached;
       const unsigned zeros = min3(trailing_zeros(simt, bits), max_zeros, in.left() - static_cast<int>(count));
-      n += zeros + 1;
-      plane |= 1u << (n - 1);
+      reached += zeros + 1;
+      plane |= 1u << (reached - 1);
       count += zeros;
       bits >>= zeros;
       if (zeros == max_zeros) break;
@@ -182,12 +182,12 @@ TAUT_DEVICE Plane<Size> read_plane(const Simt& simt, unsigned& n, BitReader<Simt
     in.skip(count);
     return plane;
   } else {
-    std::uint64_t plane = in.take(n < 32 ? n : 32);
-    if (n > 32) plane |= std::uint64_t{in.take(n - 32)} << 32;
+    std::uint64_t plane = in.take(reached < 32 ? reached : 32);
+    if (reached > 32) plane |= std::uint64_t{in.take(reached - 32)} << 32;
     TAUT_ROLLED
-    while (n < Size && in.take(1) != 0) {
-      n += in.take_zeros(Size - 1 - n) + 1;
-      plane |= std::uint64_t{1} << (n - 1);
+    while (reached < Size && in.take(1) != 0) {
+      reached += in.take_zeros(Size - 1 - reached) + 1;
+      plane |= std::uint64_t{1} << (reached - 1);
     }
     return plane;
   }
@@ -206,17 +206,17 @@ TAUT_DEVICE void write_block(const Simt& simt, PlaneMemory<D>& planes, const T (
   constexpr unsigned size = block_values<D>;
   out.put(2 * exponent + 1, FloatFormat<T>::exponent_bits + 1);
   const T scale = scale_up<T>(exponent);
-  WordOf<T> p[size], digits[size];
-  for (unsigned i = 0; i < size; ++i) p[i] = to_integer(x[i], scale);
-  transform<D>(p, digits);
-  unsigned n = 0, k = word_bits<T>;
+  WordOf<T> integers[size], digits[size];
+  for (unsigned i = 0; i < size; ++i) integers[i] = to_integer(x[i], scale);
+  transform<D>(integers, digits);
+  unsigned reached = 0, k = word_bits<T>;
   TAUT_ROLLED
-  for (; k > 0 && out.has_room() && (D > 1 || n < size); --k) {
+  for (; k > 0 && out.has_room() && (D > 1 || reached < size); --k) {
     if constexpr (D < 3) {
-      write_plane<size>(simt, take_plane(digits), n, out);
+      write_plane<size>(simt, take_plane(digits), reached, out);
     } else {
       if (k % matrix_side == 0) take_planes(simt, digits, planes);
-      write_plane<size>(simt, planes.plane[(k - 1) % matrix_side][simt.thread() % warp_lanes], n, out);
+      write_plane<size>(simt, planes.plane[(k - 1) % matrix_side][simt.thread() % warp_lanes], reached, out);
     }
   }
   if constexpr (D == 1) {  // all coefficients are reached: their planes follow without other bits
@@ -246,35 +246,35 @@ template <unsigned D, class T, class Simt>
 TAUT_DEVICE void read_block(const Simt& simt, PlaneMemory<D>& planes, BitReader<Simt>& in,
                             T (&x)[block_values<D>]) {
   constexpr unsigned size = block_values<D>;
-  WordOf<T> digits[size] = {}, p[size];
+  WordOf<T> digits[size] = {}, integers[size];
   unsigned exponent = 0;
   if (in.take(1) != 0) {
     exponent = in.take(FloatFormat<T>::exponent_bits);
-    unsigned n = 0, read = 0;
+    unsigned reached = 0, read = 0;
     const unsigned max_planes = planes_to_read<D, T>(exponent);
-    const auto next = [&] { return read < max_planes && in.left() > 0; };
+    const auto has_plane = [&] { return read < max_planes && in.left() > 0; };
     TAUT_ROLLED
-    while (next() && (D > 1 || n < size)) {
+    while (has_plane() && (D > 1 || reached < size)) {
       if constexpr (D < 3) {
-        append_plane(digits, read_plane<size>(simt, n, in));
+        append_plane(digits, read_plane<size>(simt, reached, in));
         ++read;
       } else {
         TAUT_ROLLED
         for (unsigned k = matrix_side; k-- > 0; ++read)
-          planes.plane[k][simt.thread() % warp_lanes] = next() ? read_plane<size>(simt, n, in) : 0;
+          planes.plane[k][simt.thread() % warp_lanes] = has_plane() ? read_plane<size>(simt, reached, in) : 0;
         append_planes(simt, digits, planes);
       }
     }
     for (unsigned i = 0; i < size; ++i) digits[i] = with_zeros(digits[i], read);
     if constexpr (D == 1) {
       TAUT_ROLLED
-      for (; next(); read += matrix_side)
+      for (; has_plane(); read += matrix_side)
         insert_planes(simt, digits, low_bits(in.take(32), size * (max_planes - read)), read);
     }
   }
-  restore<D>(digits, p);
+  restore<D>(digits, integers);
   const T scale = scale_down<T>(exponent);
-  for (unsigned i = 0; i < size; ++i) x[i] = to_value(p[i], scale);
+  for (unsigned i = 0; i < size; ++i) x[i] = to_value(integers[i], scale);
 }
 
 }  // namespace taut::zfp::cuda

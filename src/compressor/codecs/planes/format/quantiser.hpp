@@ -104,7 +104,8 @@ struct Quantiser {
 
   // Chooses the step. For snapping bounds, and for halves under any bound, the step is the greatest power of
   // two up to twice the bound, and all products are exact. The margin of 2^-7 of other steps absorbs every
-  // rounding of a small or wide q.
+  // rounding of a small or wide q. A large q of float32 rounds by more: there, encoders compare the decoded
+  // value with the bound (unchecked_bits).
   static Quantiser make(const Bound& bound, Predictor predictor,
                         PackedBits bits = PackedBits::rounded) noexcept {
     Quantiser z{bound.value,

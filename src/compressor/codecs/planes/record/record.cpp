@@ -145,9 +145,9 @@ void drop_padding(PlanesOut& planes, std::size_t blocks) noexcept {
 }
 
 WidthTable choose_table(const Widths& widths, const WidthSummary& summary, std::size_t blocks,
-                        std::uint8_t forms, const WidthKernels& kernels) noexcept {
+                        std::uint8_t allowed, const WidthKernels& kernels) noexcept {
   const WidthTable usual = choose_table(summary, blocks);
-  if (forms == 0 || summary.sum > max_average_of_named_widths * blocks) return usual;
+  if (allowed == 0 || summary.sum > max_average_of_named_widths * blocks) return usual;
   WidthCounts counts = kernels.count(widths, summary.max_width);
   counts[0] = static_cast<std::uint16_t>(counts[0] - (chunk_blocks - blocks));
   const WidthTable named = choose_names(counts, summary, blocks);

@@ -47,9 +47,10 @@ void sum_planes(std::span<const CodedPlanes* const> records, std::size_t groups,
 // Drops the planes of padding: those of blocks behind the last block of a chunk, up to a whole group.
 void drop_padding(PlanesOut& planes, std::size_t blocks) noexcept;
 
-// Chooses the smallest table of widths. `forms`: RecordFlags::two_bits if the table may name widths.
+// Chooses the smallest table of widths. `allowed`: RecordFlags::two_bits if the table may name three widths
+// and have entries of two bits, else 0.
 WidthTable choose_table(const Widths& widths, const WidthSummary& summary, std::size_t blocks,
-                        std::uint8_t forms, const WidthKernels& kernels) noexcept;
+                        std::uint8_t allowed, const WidthKernels& kernels) noexcept;
 
 // Completes a record whose planes were written to `out`, behind the space for its header; `out` has
 // max_plane_record bytes. Writes header and widths. Returns the record's bytes, a multiple of 4. On entry the
@@ -58,9 +59,9 @@ std::size_t finish_planes(std::byte* out, RecordHeader header, const Widths& wid
                           const WidthSummary& summary, std::size_t blocks,
                           const WidthKernels& kernels) noexcept;
 
-// Replaces the values at positions with runs or layers by the correctly rounded sums of the exact values
-// there and of the rest: the product of the integer, less the holds of the runs, with the step. `q` are the
-// integers of the record; on entry `values` holds their products with the step.
+// Replaces each value at a position with runs or layers by a sum, rounded once: the exact values of the runs
+// and layers there, plus (q - the holds of these runs) * step. `q` are the integers of the record; on entry
+// `values` holds q * step.
 template <class T, class Int>
 void put_exact_values(const Record<T>& record, const Int* q, double step, const GeneralKernels& kernels,
                       T* values);

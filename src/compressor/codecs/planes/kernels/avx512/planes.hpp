@@ -10,11 +10,12 @@
 namespace taut::planes {
 namespace {
 
-// ---- Masks of blocks: a bit for each byte of the expanded block that the payload has; sign: 1 << (width -
-// 1)
+// ---- Masks of blocks
 
+// Mask and sign of each block of a chunk, C bits each. The mask has a bit for each plane of the expanded
+// block: 1 if the payload has the plane. The sign is 1 << (width - 1), or 0 for width 0.
 template <unsigned C>
-struct Masks;  // masks of all blocks of a chunk: C/8 mask bits and one C-bit sign a block
+struct Masks;
 
 template <>
 struct Masks<8> {
@@ -77,7 +78,8 @@ class PlaneReader {
   }
 
  private:
-  // Reads register i: 64 / C blocks of C bytes. The bytes from the width upwards are absent.
+  // Reads register i: 64 / C blocks of C planes, the top plane first. The payload lacks the first C - width
+  // of each.
   [[gnu::always_inline]] __m512i part(std::size_t i) {
     const auto mask = reinterpret_cast<const std::uint64_t*>(masks_.mask)[i];
     const __m512i planes = Avx512::expand(at_, mask);
