@@ -9,7 +9,7 @@
 namespace taut::gpu {
 
 // Downloads the frames that the codec of the host reads, and uploads the frames that it writes. Values are on
-// the host. Callers pass no references.
+// the host, as are the references of a frame that is decoded. Encoded frames have none.
 class StagingCodec final : public Codec, private FrameArithmetic {
  public:
   // `frames` must outlive this object.

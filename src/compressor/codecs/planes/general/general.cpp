@@ -262,7 +262,7 @@ bool GeneralPath<T>::encode_wide_residuals(const T* values, std::size_t n, std::
                                      static_cast<std::uint64_t>(predicted[i]));
 
   ChunkScratch scratch(writer);
-  const std::uint8_t flags = wide | large | (count > 0 ? has_runs : 0) | writer.allowed_forms();
+  const std::uint8_t flags = wide | large | (count > 0 ? has_runs : 0) | writer.table_flags();
   const std::size_t bytes = write_wide(q, n, flags, z.predictor, scratch.planes()),
                     total = bytes + (count > 0 ? 4 + count * bytes_per_run : 0);
   if (total >= whole_words(RecordHeader{}.bytes() + layers_bytes<T>(1, n))) return false;
