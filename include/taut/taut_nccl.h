@@ -7,7 +7,7 @@
  * Rules for all calls:
  * - All ranks of a communicator make the same calls in the same order, as with NCCL.
  * - A thread drives one rank: the host waits for other ranks. A call must not be between ncclGroupStart and
- *   ncclGroupEnd, and its stream must not be captured.
+ *   ncclGroupEnd. "CUDA graphs" below says which calls a captured stream may have.
  * - `comm` is an ncclComm_t, `stream` a cudaStream_t, `datatype` an ncclDataType_t, `op` an ncclRedOp_t.
  * - Buffers are memory of the communicator's GPU, aligned as their type. In place is as NCCL defines it: the
  *   root's values of a broadcast and the own block of an all-gather then stay as they are, unless the policy
@@ -21,6 +21,12 @@
  *   only enqueues work and returns at once. A block of values whose frame does not fit its slot on some rank
  *   is left as it was, on all ranks, until TAUT_Nccl_comm_settle repeats it; in a call by nodes it holds the
  *   sum or values of the node. Under a policy with `slots=` calls settle themselves.
+ * Frames of a fixed size (`block:B`, sums with a residual) fit every slot. Their results count in the order
+ * of the stream, as NCCL's do, without a settle. If such a frame is not decoded, because the ranks' types
+ * differ or it was damaged, the values of its block are missing; of an allreduce on all ranks that exchange
+ * frames of the block. A later call on the communicator, which is made all the same, returns
+ * TAUT_ERR_FRAME_MISMATCH once, on the ranks whose kernels have noticed it by then. By nodes, other ranks of
+ * such a rank's node lack these values, too, and are not told. The next settle tells all ranks.
  *
  * Calls return TAUT_SUCCESS (0) or an enum TAUT_Status of taut.h; TAUT_ERR_TRANSPORT for errors of NCCL,
  * after which the communicator is to be aborted, and TAUT_ERR_CUDA of taut_cuda.h. The text is in
@@ -48,7 +54,8 @@ TAUT_NCCL_API const char* TAUT_Nccl_last_error(void);
 
 /* Sets the policy of a communicator, for example "abs:1e-4": taut.h, TAUT_Comm_set_policy has the grammar.
  * NULL: the rules of the environment (TAUT_RULES, TAUT_CONFIG) hold again, which also hold for communicators
- * without a policy. "off": NCCL serves all calls. Waits for the other ranks. */
+ * without a policy. "off": NCCL serves all calls. Waits for the other ranks. Calls that may be repeated must
+ * be settled; graphs keep the policy of their capture. */
 TAUT_NCCL_API int TAUT_Nccl_comm_set_policy(struct ncclComm* comm, const char* policy);
 
 /* Sets the slots of frames in later calls on a communicator: the size of their values divided by `ratio`, at
@@ -60,11 +67,12 @@ TAUT_NCCL_API int TAUT_Nccl_comm_set_policy(struct ncclComm* comm, const char* p
  * All other calls have exact sizes. */
 TAUT_NCCL_API int TAUT_Nccl_comm_set_capacity(struct ncclComm* comm, double ratio);
 
-/* Completes the calls since the last settle: waits until they are done, and repeats the blocks that did not
- * fit, on all ranks. Their results count when this function has returned TAUT_SUCCESS; until then their
- * buffers must stay as they are, and each call keeps some bytes. If there were no such calls, the ranks only
- * exchange one byte; every rank must still call it. `repeated` (may be NULL) is set to the number of blocks
- * that were repeated: if it often is above 0, choose a smaller ratio. */
+/* Completes the calls since the last settle: waits until they, and the work on `stream`, are done, and
+ * repeats the blocks that did not fit, on all ranks. Results of calls that may be repeated count when this
+ * function has returned TAUT_SUCCESS; until then their buffers must stay as they are, and each call keeps
+ * some bytes. If there were no calls, the ranks only exchange some bytes; every rank must still call it.
+ * `repeated` (may be NULL) is set to the number of blocks that were repeated: if it often is above 0, choose
+ * a smaller ratio. */
 TAUT_NCCL_API int TAUT_Nccl_comm_settle(struct ncclComm* comm, size_t* repeated, void* stream);
 
 /* Statistics of this rank on a communicator. */
@@ -75,14 +83,16 @@ typedef struct TAUT_Nccl_stats {
   uint64_t compressed_calls; /* those that it compressed */
   uint64_t value_bytes;      /* bytes of values that were encoded */
   uint64_t frame_bytes;      /* bytes of the frames made from them */
-  uint64_t capacity_calls;   /* calls in capacity mode */
+  uint64_t capacity_calls;   /* calls in slots, with `slots=` and residuals too; of a graph, the capture */
 } TAUT_Nccl_stats;
 
 /* Gets the statistics of this rank on a communicator. */
 TAUT_NCCL_API int TAUT_Nccl_comm_get_stats(struct ncclComm* comm, TAUT_Nccl_stats* stats);
 
-/* Frees what Taut has for a communicator; to be called before ncclCommDestroy. Calls of this communicator
- * must be settled. */
+/* Frees what Taut has for a communicator; to be called before ncclCommDestroy, and not during a capture.
+ * Calls that may be repeated must be settled; others may be in flight. Graphs that hold calls must be done
+ * and destroyed. Returns TAUT_ERR_FRAME_MISMATCH, and frees all the same, if a frame was not decoded and no
+ * call has told so. */
 TAUT_NCCL_API int TAUT_Nccl_comm_release(struct ncclComm* comm);
 
 /* ---- Collectives ---- */
@@ -116,9 +126,8 @@ TAUT_NCCL_API int TAUT_Nccl_AlltoAll(const void* sendbuff, void* recvbuff, size_
  *   the same count, type, op, policy and communicator. It overlaps neither buffer. Taut keeps nothing of it.
  *   After an error set it to 0.
  * - `op` is ncclSum or ncclAvg.
- * - The call is one in capacity mode, without a ratio: it only enqueues work and returns at once, and
- *   TAUT_Nccl_comm_settle completes it and reports a frame that was not decoded, because the ranks' types
- *   differ. Nothing is repeated.
+ * - The call is one in capacity mode, without a ratio: it only enqueues work and returns at once. It needs no
+ *   settle.
  * - NaN, infinities and sums that exceed the type come out as they would without a residual, and set their
  *   residuals to 0. The residual of a result makes no infinity of it: the greatest number of the type
  *   results. Those of the operands may, near the end of float16's range.
@@ -132,6 +141,19 @@ TAUT_NCCL_API int TAUT_Nccl_AllReduce_with_residual(const void* sendbuff, void* 
 TAUT_NCCL_API int TAUT_Nccl_ReduceScatter_with_residual(const void* sendbuff, void* recvbuff,
                                                         size_t recvcount, int datatype, int op,
                                                         void* residual, struct ncclComm* comm, void* stream);
+
+/* ---- CUDA graphs ----
+ *
+ * A captured stream may have calls in capacity mode with frames of a fixed size, sums with a residual, and
+ * calls that the policy leaves to NCCL. All others return TAUT_ERR_ARGUMENT and capture nothing.
+ *
+ * - All ranks capture the call, and launch the graphs in the same order, as NCCL asks for.
+ * - The same call comes once before, on the same stream: it loads kernels and makes communicators. A captured
+ *   call that lacks them is an error that says so: end the capture, and discard the graph.
+ * - The graph uses memory of its own until TAUT_Nccl_comm_release, and the stream's scratch memory: it must
+ *   not run at the same time as other calls on that stream, or as another graph captured from it.
+ * - A frame that a launch has not decoded is told by later calls and settles, as above; settle waits for
+ *   launches on its stream only. */
 
 /* ---- Messages between two ranks ----
  *

@@ -2,18 +2,21 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "support/gpu_driver.h"
 
 namespace taut::test {
-namespace {
 
 // Number of allocations that are never freed: words that streams wait for
-// (communication/gpu/stream_order.cpp).
+// (communication/gpu/stream_order.cpp), and what tests add.
 #ifdef TAUT_KEPT_MEMORIES
-constexpr unsigned most_kept = TAUT_KEPT_MEMORIES;
+std::atomic<unsigned long> most_kept = TAUT_KEPT_MEMORIES;
 #else
-constexpr unsigned most_kept = 0;
+std::atomic<unsigned long> most_kept = 0;
 #endif
+
+namespace {
 
 // Frees the scratch memory of libtaut_cuda, if it was opened.
 void release_scratch() {

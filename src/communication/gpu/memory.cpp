@@ -69,38 +69,55 @@ BusyMemories& busy_memories() {
   return *one;
 }
 
-// Frees the memory whose work is done. The caller holds the lock.
-void free_unused(std::vector<BusyMemory>& all) noexcept {
-  std::erase_if(all, [](BusyMemory& busy) {
-    if (!busy.end->ready()) return false;
-    return guarded([&] {
-             const CurrentDevice current(*busy.services, busy.device);
-             busy.memory.reset();
-           }) == Status::ok;
-  });
+// Frees the memory whose work is done. No lock is held meanwhile: destructors may call free_after().
+void free_unused() {
+  std::vector<BusyMemory> unused;
+  {
+    const std::lock_guard lock(busy_memories().mutex);
+    std::vector<BusyMemory>& all = busy_memories().all;
+    unused.reserve(all.size());
+    std::erase_if(all, [&](BusyMemory& busy) {
+      if (!busy.end->ready()) return false;
+      unused.push_back(std::move(busy));
+      return true;
+    });
+  }
+  for (BusyMemory& one : unused) {
+    const CurrentDevice current(*one.services, one.device);
+    one.memory.reset();
+  }
 }
 
-void free_all_unused() {
-  const std::lock_guard lock(busy_memories().mutex);
-  free_unused(busy_memories().all);
+void free_unused_at_release() {
+  guarded([] { free_unused(); });
 }
 
 }  // namespace
 
-// The host waits for the stream only if there is no memory for an entry of the list.
-void free_after(const DeviceServices& services, void* stream, std::shared_ptr<void> memory) noexcept {
-  static const bool once = (services.at_release(free_all_unused), true);
+// The host waits for the work only if there is no memory for an entry of the list.
+void free_after(const DeviceServices& services, std::unique_ptr<StreamPoint> end,
+                std::shared_ptr<void> memory) noexcept {
+  static const bool once = (services.at_release(free_unused_at_release), true);
   static_cast<void>(once);
   const Status status = guarded([&] {
     int device = 0, here = 0;
-    auto end = std::make_unique<StreamPoint>(services, stream);
     check(services, services.set_device(0, &device));
     check(services, services.set_device(device, &here));
+    free_unused();
     const std::lock_guard lock(busy_memories().mutex);
-    free_unused(busy_memories().all);
+    busy_memories().all.reserve(busy_memories().all.size() + 1);
     busy_memories().all.push_back({&services, device, std::move(end), memory});
   });
-  if (status != Status::ok) services.wait(stream);
+  while (status != Status::ok && end != nullptr && !end->ready()) continue;
+}
+
+void free_after(const DeviceServices& services, void* stream, std::shared_ptr<void> memory) noexcept {
+  std::unique_ptr<StreamPoint> end;
+  const Status status = guarded([&] { end = std::make_unique<StreamPoint>(services, stream); });
+  if (status != Status::ok)
+    services.wait(stream);
+  else
+    free_after(services, std::move(end), std::move(memory));
 }
 
 // ---- Pools

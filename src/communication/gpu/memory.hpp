@@ -9,6 +9,7 @@
 namespace taut::gpu {
 
 class Device;
+class StreamPoint;
 
 // Throws Error unless `code`, a status of taut_cuda.h, is 0.
 void check(const DeviceServices& services, int code);
@@ -70,6 +71,9 @@ class MemoryBlock {
 // device. The host does not wait: after a failure the stream may wait for other ranks for ever. Memory whose
 // work is done is freed by the next call of this function, and by TAUT_Cuda_release.
 void free_after(const DeviceServices& services, void* stream, std::shared_ptr<void> memory) noexcept;
+// Does the same for the work before a point in a stream of the current device.
+void free_after(const DeviceServices& services, std::unique_ptr<StreamPoint> end,
+                std::shared_ptr<void> memory) noexcept;
 
 // Pool of memory of one kind. TAUT_Cuda_release frees the unused memory of all pools.
 class DevicePool : public PooledPlace {

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "communication/gpu/memory.hpp"
 #include "compressor/base/device_memory.hpp"
 
 namespace taut::nccl {
@@ -88,6 +89,18 @@ std::optional<CollectiveCall> describe(const NcclCall& call, int rank, int ranks
   CollectiveCall described(call.collective, data, all * size_of(type));
   described.mean = reduces(call.collective) && call.op == op_avg;
   return described;
+}
+
+bool is_captured(const gpu::DeviceServices& services, void* stream) {
+  int captured = 0;
+  gpu::check(services, services.is_captured(stream, &captured));
+  return captured != 0;
+}
+
+void expect_no_capture(const gpu::DeviceServices& services, void* stream, const char* what) {
+  if (is_captured(services, stream))
+    throw Error(Status::invalid_argument,
+                std::string(what) + ", which cannot be captured in a graph: end the capture first");
 }
 
 int call_nccl(const Library& nccl, const NcclCall& call, int ranks) {

@@ -5,6 +5,7 @@
 
 #include "communication/comm/collective_call.hpp"
 #include "communication/nccl/library.hpp"
+#include "compressor/gpu/device_services.hpp"
 
 namespace taut::nccl {
 
@@ -41,6 +42,11 @@ void check_residual(const NcclCall& call);
 
 // Returns the call as Taut serves it; nothing for types and operators that Taut leaves to NCCL.
 std::optional<CollectiveCall> describe(const NcclCall& call, int rank, int ranks);
+
+// Returns true if the stream is captured in a graph. Throws Error.
+bool is_captured(const gpu::DeviceServices& services, void* stream);
+// Throws Error if it is. `what` begins the text: what a graph cannot hold.
+void expect_no_capture(const gpu::DeviceServices& services, void* stream, const char* what);
 
 // Enqueues the call as NCCL serves it, and returns NCCL's result.
 int call_nccl(const Library& nccl, const NcclCall& call, int ranks);

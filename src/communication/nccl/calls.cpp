@@ -41,10 +41,12 @@ std::shared_ptr<CommState> find_state(ncclComm* comm) {
 
 // Returns the state of a communicator, or makes one for the rules of the environment. No lock is held
 // meanwhile: other ranks may be threads of this process.
-std::shared_ptr<CommState> state_of(ncclComm* comm) {
+std::shared_ptr<CommState> state_of(ncclComm* comm, void* stream = nullptr) {
   if (comm == nullptr) throw Error(Status::invalid_argument, "comm is NULL");
   std::shared_ptr<CommState> state = find_state(comm);
   if (state != nullptr && state->matches(comm)) return state;
+  expect_no_capture(gpu::device_services("the memory of a call of NCCL"), stream,
+                    "the first call on a communicator waits for the ranks");
   state = std::make_shared<CommState>(comm);
   state->agree(nullptr);
   set_state(comm, state);
@@ -52,13 +54,13 @@ std::shared_ptr<CommState> state_of(ncclComm* comm) {
 }
 
 int serve(const NcclCall& call) noexcept {
-  return guard([&] { state_of(call.comm)->serve(call); });
+  return guard([&] { state_of(call.comm, call.stream)->serve(call); });
 }
 
 int serve_with_residual(const NcclCall& call) noexcept {
   return guard([&] {
     check_residual(call);
-    state_of(call.comm)->serve(call);
+    state_of(call.comm, call.stream)->serve(call);
   });
 }
 
@@ -112,6 +114,8 @@ int TAUT_Nccl_comm_set_policy(ncclComm* comm, const char* policy) {
     const std::string text = policy != nullptr ? policy : "";
     const auto state = std::make_shared<CommState>(comm);
     state->agree(policy != nullptr ? &text : nullptr);
+    if (const auto before = find_state(comm); before != nullptr && before->matches(comm))
+      state->continue_after(before);
     set_state(comm, state);
   });
 }
@@ -122,7 +126,7 @@ int TAUT_Nccl_comm_set_capacity(ncclComm* comm, double ratio) {
 
 int TAUT_Nccl_comm_settle(ncclComm* comm, size_t* repeated, void* stream) {
   return guard([&] {
-    const std::size_t blocks = state_of(comm)->settle(stream);
+    const std::size_t blocks = state_of(comm, stream)->settle(stream);
     if (repeated != nullptr) *repeated = blocks;
   });
 }
@@ -147,9 +151,12 @@ int TAUT_Nccl_comm_get_stats(ncclComm* comm, TAUT_Nccl_stats* stats) {
 
 int TAUT_Nccl_comm_release(ncclComm* comm) {
   return guard([&] {
-    std::shared_ptr<CommState> state = find_state(comm);
-    const std::lock_guard lock(states().mutex);
-    states().by_comm.erase(comm);
+    const std::shared_ptr<CommState> state = find_state(comm);
+    {
+      const std::lock_guard lock(states().mutex);
+      states().by_comm.erase(comm);
+    }
+    if (state != nullptr) state->expect_no_late_failure();
   });
 }
 

@@ -8,6 +8,7 @@
 #include "communication/nccl/capacity_rail.hpp"
 #include "communication/nccl/capacity_run.hpp"
 #include "communication/nccl/staged_call.hpp"
+#include "compressor/base/guarded.hpp"
 #include "compressor/base/options.hpp"
 #include "compressor/gpu/device_kernels.hpp"
 
@@ -51,6 +52,18 @@ CapacityMode::~CapacityMode() {
         "taut: rank %d: results of %td calls are missing: TAUT_Nccl_comm_settle was not called after "
         "them, or has failed\n",
         transport_.rank(), calls);
+  struct Rest {
+    std::shared_ptr<SlotMemory> memory;
+    std::shared_ptr<LateFailure> late_failure;
+    std::vector<SlotCall> unsettled;
+  };
+  guarded([&] {
+    const gpu::CurrentDevice current(services_, transport_.device());
+    const auto rest = std::make_shared<Rest>(memory_, late_failure_, std::move(unsettled_));
+    memory_->for_each_end([&](std::unique_ptr<gpu::StreamPoint>& end) {
+      if (!end->ready()) gpu::free_after(services_, std::move(end), rest);
+    });
+  });
 }
 
 // Returns the call with its coding; nothing if it is not served in capacity mode, on any rank.
@@ -69,12 +82,12 @@ std::optional<CapacityMode::SlotCall> CapacityMode::plan_call(const NcclCall& ca
   if (!gpu::has_kernels(plan.candidates[0])) return {};
   SlotCall planned = new_call(call, described, *policy, plan);
   const gpu::DeviceCodec& kernels = gpu::kernels_of(services_, planned.coding);
-  planned.by_frames = plan.arithmetic == Arithmetic::frames && kernels.sum != nullptr && !described.mean;
-  const bool fixed = planned.codec->contract().fixed_size;
-  if (reduces(described.collective) && !planned.by_frames && !fixed) return {};
+  planned.by_frames =
+      !planned.fixed && plan.arithmetic == Arithmetic::frames && kernels.sum != nullptr && !described.mean;
+  if (reduces(described.collective) && !planned.by_frames && !planned.fixed) return {};
   if (kernels.together == nullptr || !kernels.together(planned.coding)) return {};
   const bool compared = ratio_ == 0 && policy->only_if_profitable();
-  if (compared && !fixed && ratio < plan.min_ratio) return {};
+  if (compared && !planned.fixed && ratio < plan.min_ratio) return {};
   planned.ratio = ratio;
   planned.trial = compared ? &trials_[{policy, described.kind()}] : nullptr;
   return planned;
@@ -83,6 +96,7 @@ std::optional<CapacityMode::SlotCall> CapacityMode::plan_call(const NcclCall& ca
 CapacityMode::SlotCall CapacityMode::new_call(const NcclCall& call, const CollectiveCall& described,
                                               const Policy& policy, const Plan& plan) {
   const Coding coding = plan.candidates[0].with_bound(plan.bound);
+  std::shared_ptr<const Codec> codec = state_of(policy).codecs.find_or_make(coding, plan.bound);
   const bool sends = described.data.in.count != 0;  // all ranks but those that receive a broadcast
   return SlotCall{.collective = call.collective,
                   .in = sends ? ConstSlice(described.data.in) : ConstSlice(described.data.out),
@@ -93,13 +107,16 @@ CapacityMode::SlotCall CapacityMode::new_call(const NcclCall& call, const Collec
                   .op = described.op,
                   .mean = described.mean,
                   .by_frames = false,
+                  .fixed = codec->contract().fixed_size,
                   .ratio = 1,
                   .trial = nullptr,
                   .residual = {},
                   .by_nodes = plan.by_nodes,
                   .coding = coding,
-                  .codec = state_of(policy).codecs.find_or_make(coding, plan.bound),
+                  .codec = std::move(codec),
                   .device = nullptr,
+                  .place = nullptr,
+                  .captured = false,
                   .ranks = described.ranks,
                   .peers = all_ranks(described.ranks),
                   .my_index = transport_.rank(),
@@ -110,19 +127,10 @@ PolicyState& CapacityMode::state_of(const Policy& policy) {
   return states_.try_emplace(&policy, policy, options().kernels).first->second;
 }
 
-template <class Work>
-auto CapacityMode::or_abort_node(const Work& work) {
-  try {
-    return work();
-  } catch (...) {
-    transport_.abort_node();
-    throw;
-  }
-}
-
 bool CapacityMode::serve(const NcclCall& call, const CollectiveCall& described, const Rules& rules,
                          const Nodes& nodes, const std::function<bool()>& exact) {
   if (call.residual != nullptr) return serve_with_residual(call, described, rules, nodes);
+  if (is_captured(services_, call.stream)) return serve_captured(call, described, rules, nodes);
   std::optional<SlotCall> planned = plan_call(call, described, rules);
   if (!planned) return exact();
   if (ratio_ != 0) return enqueue(std::move(*planned), nodes), true;
@@ -143,6 +151,29 @@ bool CapacityMode::serve(const NcclCall& call, const CollectiveCall& described, 
   transport_.wait();
   trial->record_exact(seconds_so_far(), described.bytes);
   return compressed;
+}
+
+// Serves a call in a captured stream, by NCCL or in slots that every frame fits.
+bool CapacityMode::serve_captured(const NcclCall& call, const CollectiveCall& described, const Rules& rules,
+                                  const Nodes& nodes) {
+  const Policy* const policy = match(rules, described);
+  const auto plain = [&] {
+    if (policy == nullptr || early_fallback(*policy, described.bytes, described.ranks) != Fallback::none)
+      return true;
+    const Bound bound = policy->coding.bound;
+    CandidateTable& table = state_of(*policy).candidates;
+    return !is_relative(bound) &&
+           make_plan(*policy, described, bound, table, {.on_devices = true}).fallback != Fallback::none;
+  };
+  if (plain()) return run_plain(nccl_, call, transport_.size()), false;
+  std::optional<SlotCall> planned = ratio_ != 0 ? plan_call(call, described, rules) : std::nullopt;
+  if (!planned || !planned->fixed)
+    throw Error(Status::invalid_argument,
+                "the stream is captured in a graph, which cannot hold a call that the ranks agree on or "
+                "repeat: give it frames of a fixed size (block:8 and TAUT_Nccl_comm_set_capacity, or a "
+                "residual), or the policy off");
+  enqueue(std::move(*planned), nodes);
+  return true;
 }
 
 // Serves a call in slots, and settles it. Returns the times that the ranks agreed on.
@@ -182,41 +213,54 @@ void CapacityMode::abandon_from(std::size_t unsettled, void* stream) {
 
 // Returns true if kernels can access all values of a call.
 bool CapacityMode::kernels_access(const SlotCall& planned, const CollectiveCall& described) {
-  devices_.set_stream(planned.stream);
   return described.staging == nullptr && gpu::suits_kernels(planned.in) && gpu::suits_kernels(planned.out) &&
-         devices_.holding(planned.in.data, planned.out.data) != nullptr;
+         memory_->devices_on(planned.stream).holding(planned.in.data, planned.out.data) != nullptr;
 }
 
-// Enqueues a call in slots.
+// Enqueues a call in slots. A capture that fails has enqueued nothing that other ranks wait for.
 void CapacityMode::enqueue(SlotCall planned, const Nodes& nodes) {
   find_device(planned);
-  or_abort_node([&] {
-    if (planned.by_nodes) {
-      transport_.open_node();
-      Rail(planned, nodes, transport_.rank()).convert();
-    }
-    planned.results = new_results(planned);
-    ++calls_;
-    SlotCall& kept = unsettled_.emplace_back(std::move(planned));
-    Run(*this, kept, {}, kept.ratio).do_on_node(kept.before);
-    const bool of_root = kept.collective == Collective::bcast;
-    run(kept, of_root ? std::vector{kept.root} : all_ranks(static_cast<int>(kept.peers.size())), kept.ratio);
-  });
+  if (planned.captured) return enqueue_now(std::move(planned), nodes);
+  memory_->drop_idle(planned.stream);
+  or_abort_node([&] { enqueue_now(std::move(planned), nodes); });
 }
 
-// Finds the GPU of a call's values. Throws Error if there is none, or if its kernels cannot access them.
+void CapacityMode::enqueue_now(SlotCall planned, const Nodes& nodes) {
+  if (planned.by_nodes) {
+    if (planned.captured && !transport_.node().is_open())
+      throw Error(Status::invalid_argument,
+                  std::string("the call by nodes needs a communicator of the node: ") + before_capture);
+    transport_.open_node();
+    Rail(planned, nodes, transport_.rank()).convert();
+  }
+  if (!planned.fixed) planned.results = new_results(planned);
+  ++calls_;
+  SlotCall& call = planned.fixed ? planned : unsettled_.emplace_back(std::move(planned));
+  const EndOfCall end(*memory_, call.stream, call.captured);
+  Run(*this, call, {}, call.ratio).do_on_node(call.before);
+  const bool of_root = call.collective == Collective::bcast;
+  run(call, of_root ? std::vector{call.root} : all_ranks(static_cast<int>(call.peers.size())), call.ratio);
+}
+
+// Finds the GPU of a call's values, and the place of its scratch memory. Throws Error if there is none, or if
+// its kernels cannot access them.
 void CapacityMode::find_device(SlotCall& planned) {
-  devices_.set_stream(planned.stream);
-  planned.device = devices_.holding(planned.in.data, planned.out.data);
+  planned.device = memory_->devices_on(planned.stream).holding(planned.in.data, planned.out.data);
   if (planned.device == nullptr || !gpu::suits_kernels(planned.in) || !gpu::suits_kernels(planned.out))
     throw Error(Status::invalid_argument, "sendbuff and recvbuff are not aligned values on one GPU");
+  planned.place = &planned.device->plain();
+  planned.captured = is_captured(services_, planned.stream);
+  if (!planned.captured) return;
+  unsigned long long capture = 0;
+  gpu::check(services_, services_.capture_number(planned.stream, &capture));
+  planned.place = &memory_->of_graph(planned.stream, capture);
 }
 
-// Returns memory for the result of each block and operand. Results that no decoder writes count as success:
-// this rank does not get these values.
+// Returns memory for the result of each block. Results that no decoder writes count as success: this rank
+// does not get these values.
 Buffer CapacityMode::new_results(const SlotCall& call) const {
-  const std::size_t n = 2 * call.peers.size();
-  Buffer results = call.device->pinned().scratch(n * sizeof(TAUT_Cuda_result));
+  const std::size_t n = call.peers.size();
+  Buffer results = scratch_at_once(call.device->pinned(), n * sizeof(TAUT_Cuda_result));
   std::uninitialized_fill_n(reinterpret_cast<TAUT_Cuda_result*>(results.data()), n, TAUT_Cuda_result{});
   return results;
 }
@@ -237,81 +281,6 @@ void CapacityMode::exchange_frames(Run& run, const SlotCall& call) {
     run.decode_own();
   else
     run.share();
-}
-
-// Returns 1 for each unsettled call and block of which a decoder failed on any rank, else 0. The decoder of
-// an operand counts for the block of the rank that combines it. Sets `times` to the longest of all ranks.
-std::vector<char> CapacityMode::failed_somewhere(SlotTimes& times) {
-  const auto P = static_cast<std::size_t>(transport_.size());
-  std::vector<std::byte> mine(unsettled_.size() * P);
-  for (std::size_t c = 0; c < unsettled_.size(); ++c) {
-    const SlotCall& call = unsettled_[c];
-    const auto note = [&](std::size_t block, const TAUT_Cuda_result& result) {
-      if (result.status != 0) mine[c * P + call.first_block + block] = std::byte{1};
-    };
-    for (std::size_t b = 0; b < call.peers.size(); ++b) {
-      note(b, call.block_results()[b]);
-      note(static_cast<std::size_t>(call.my_index), call.operand_results()[b]);
-    }
-  }
-  const bool any = std::ranges::find(mine, std::byte{1}) != mine.end();
-  bool anywhere = false;
-  for (const Agreement& other : transport_.allgather_value(Agreement{any, times})) {
-    anywhere = anywhere || other.failed != 0;
-    times.exact = std::max(times.exact, other.times.exact);
-    times.slots = std::max(times.slots, other.times.slots);
-  }
-  std::vector<char> failed(mine.size());
-  if (!anywhere) return failed;
-  const std::vector<std::byte> all = transport_.allgather(mine);
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (all[i] != std::byte{}) failed[i % mine.size()] = 1;
-  return failed;
-}
-
-std::size_t CapacityMode::settle(void* stream) { return settle_all(stream, {}).repeated; }
-
-// Settles all calls. Throws Error, on all ranks, if a result is missing; the ranks may make further calls.
-CapacityMode::Settled CapacityMode::settle_all(void* stream, const SlotTimes& times) {
-  const Settled settled = or_abort_node([&] { return settle_now(stream, times); });
-  if (settled.status != Status::ok) throw Error(settled.status, describe(settled.status));
-  return settled;
-}
-
-CapacityMode::Settled CapacityMode::settle_now(void* stream, const SlotTimes& times) {
-  const auto wait_for_all = [&] {
-    for (const SlotCall& call : unsettled_) {
-      transport_.begin_call(call.stream);
-      transport_.wait();
-    }
-    transport_.begin_call(stream);
-  };
-  const auto P = static_cast<std::size_t>(transport_.size());
-  Settled outcome{.times = times};
-  wait_for_all();
-  const std::vector<char> failed_blocks = failed_somewhere(outcome.times);
-  for (std::size_t c = 0; c < unsettled_.size(); ++c) {
-    SlotCall& call = unsettled_[c];
-    const auto of_call = std::span(failed_blocks).subspan(c * P, P);
-    const auto all = static_cast<std::size_t>(std::ranges::count(of_call, 1));
-    if (all == 0) continue;
-    outcome.repeated += all;
-    if (reduces(call.collective) && !call.by_frames) continue;  // results may have replaced operands
-    std::vector<int> blocks;
-    for (std::size_t b = 0; b < call.peers.size(); ++b)
-      if (of_call[call.first_block + b]) blocks.push_back(static_cast<int>(b));
-    call.results = new_results(call);
-    run(call, blocks, 0);
-  }
-  if (outcome.repeated > 0) {
-    wait_for_all();
-    const std::vector<char> still = failed_somewhere(outcome.times);
-    if (std::ranges::count(still, 1) > 0) outcome.status = Status::peer_failed;
-  }
-  for (const SlotCall& call : std::exchange(unsettled_, {}))
-    for (const TAUT_Cuda_result& result : call.all_results())
-      if (result.status != 0) outcome.status = static_cast<Status>(result.status);
-  return outcome;
 }
 
 }  // namespace taut::nccl

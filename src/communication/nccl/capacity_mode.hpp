@@ -1,6 +1,7 @@
 // Capacity mode: frames travel in slots, whose sizes are fixed before the frames are made. The program
 // chooses them by TAUT_Nccl_comm_set_capacity, and settles: a call then only enqueues work, and the host
-// waits for nothing. Under a policy with `slots=` each call settles itself, and is tried beside calls with
+// waits for nothing. Calls whose frames have a fixed size, which fit every slot, need no settle, and may be
+// captured in graphs. Under a policy with `slots=` each call settles itself, and is tried beside calls with
 // exact sizes.
 #pragma once
 
@@ -12,6 +13,7 @@
 #include "communication/comm/tuner.hpp"
 #include "communication/gpu/device.hpp"
 #include "communication/nccl/call.hpp"
+#include "communication/nccl/slot_memory.hpp"
 #include "communication/nccl/slot_trial.hpp"
 #include "communication/nccl/transport.hpp"
 
@@ -23,8 +25,13 @@ namespace taut::nccl {
 // every frame fits.
 //
 // The calls are allreduce and reduce_scatter (sums), allgather and broadcast, under bounds whose frames can
-// be added and that do not depend on the values. Frames of a fixed size, which fit every slot, need not be
-// added: the owner of a block decodes them and reduces the values in the order of the ranks.
+// be added and that do not depend on the values. Frames of a fixed size need not be added: the owner of a
+// block decodes them and reduces the values in the order of the ranks.
+//
+// If a frame of a fixed size is not decoded (it is damaged, or the ranks' types differ), the values of its
+// block are missing. If it is an operand of an allreduce, the frame of the result is made invalid, so that no
+// rank takes it for one. Kernels note such a failure in a word that the host reads in later calls and in
+// settle().
 //
 // A sum with a residual (error feedback) has frames of a fixed size, and needs no ratio: before values are
 // encoded their residual is added to them, and what the frame leaves out becomes the new one. The residual of
@@ -36,10 +43,16 @@ namespace taut::nccl {
 class CapacityMode {
  public:
   CapacityMode(const Library& nccl, const gpu::DeviceServices& services, NcclTransport& transport,
-               ncclComm* comm) noexcept
-      : nccl_(nccl), services_(services), transport_(transport), comm_(comm) {}
+               ncclComm* comm)
+      : nccl_(nccl),
+        services_(services),
+        transport_(transport),
+        comm_(comm),
+        memory_(std::make_shared<SlotMemory>(services)),
+        late_failure_(std::make_shared<LateFailure>(services)) {}
   CapacityMode(const CapacityMode&) = delete;
-  // Prints a warning if results are missing that nobody has asked for.
+  // Prints a warning if results are missing that nobody has asked for. Memory is freed once the streams have
+  // passed their calls, without a wait.
   ~CapacityMode();
 
   // Sets the slots of later frames: bytes of values / `ratio`. 0: those of the policy, if it has any.
@@ -50,6 +63,13 @@ class CapacityMode {
   // Error.
   bool serve(const NcclCall& call, const CollectiveCall& described, const Rules& rules, const Nodes& nodes,
              const std::function<bool()>& exact);
+
+  // Throws Error if a frame of an earlier call was not decoded, once.
+  void expect_no_late_failure();
+  // Takes over the failures of the calls of another state of this communicator.
+  void continue_after(const CapacityMode& before);
+  // Returns true if graphs use memory of this object.
+  bool has_graphs() const noexcept { return memory_->has_graphs(); }
 
   // Waits for all calls since the last time, and repeats the blocks that did not fit on some rank. All ranks
   // call it at the same place. Returns the number of these blocks. Throws Error, on all ranks, if a result is
@@ -71,6 +91,7 @@ class CapacityMode {
     Reduction op;
     bool mean;
     bool by_frames;    // reductions: frames are added, not decoded values
+    bool fixed;        // frames have a fixed size: the call is never repeated
     double ratio;      // bytes of values over bytes of their slot
     SlotTrial* trial;  // compares the call with exact sizes; null: it always travels in slots
     Slice residual;    // of `in`; no memory: there is none
@@ -78,28 +99,31 @@ class CapacityMode {
     Coding coding;
     std::shared_ptr<const Codec> codec;
     std::shared_ptr<gpu::Device> device;
+    PooledPlace* place;                // of scratch memory: that of the device, or of a graph
+    bool captured;                     // in a graph
     int ranks;                         // of the communicator
     std::vector<int> peers;            // ranks that exchange frames with this one: all, or one on each node
     int my_index;                      // index of this rank in `peers`
     std::size_t first_block;           // number of the peers' first block among those of all ranks
     Slice own_output = {};             // gets the values of this rank's decoded block; no memory: `out` does
     NodeWork before = {}, after = {};  // by nodes: work on the node before and after frames travel
-    std::vector<Buffer> memory = {};   // of values, until the call is settled
-    // Results of decoding each block, and then each peer's operand: TAUT_Cuda_result in pinned memory.
-    Buffer results = {};
+    std::vector<Buffer> memory = {};   // of values, until the call is settled or need not be
+    Buffer results = {};               // of decoding each block: TAUT_Cuda_result in pinned memory
 
-    std::span<TAUT_Cuda_result> all_results() const noexcept {
-      return {reinterpret_cast<TAUT_Cuda_result*>(results.data()), 2 * peers.size()};
+    std::span<TAUT_Cuda_result> block_results() const noexcept {
+      return {reinterpret_cast<TAUT_Cuda_result*>(results.data()), fixed ? 0 : peers.size()};
     }
-    std::span<TAUT_Cuda_result> block_results() const noexcept { return all_results().first(peers.size()); }
-    std::span<TAUT_Cuda_result> operand_results() const noexcept { return all_results().last(peers.size()); }
+    Buffer scratch(std::size_t bytes) const { return scratch_at_once(*place, bytes); }
   };
   class Run;
   class Rail;
 
+  static constexpr const char* before_capture = "make the same call once on this stream before the capture";
+
   // Message of each rank in the agreement of settle().
   struct Agreement {
-    std::uint32_t failed;  // 1: some decoder has failed
+    std::uint32_t failed;   // 1: some block is to be repeated
+    std::uint32_t missing;  // 1: some result of a call that is never repeated
     SlotTimes times;
   };
   // Outcome of settle().
@@ -116,7 +140,10 @@ class CapacityMode {
   SlotCall new_call(const NcclCall& call, const CollectiveCall& described, const Policy& policy,
                     const Plan& plan);
   PolicyState& state_of(const Policy& policy);
+  bool serve_captured(const NcclCall& call, const CollectiveCall& described, const Rules& rules,
+                      const Nodes& nodes);
   void enqueue(SlotCall planned, const Nodes& nodes);
+  void enqueue_now(SlotCall planned, const Nodes& nodes);
   void find_device(SlotCall& planned);
   SlotTimes serve_and_settle(SlotCall planned, const NcclCall& call, const CollectiveCall& described,
                              const Rules& rules, const Nodes& nodes, const SlotTimes& times);
@@ -131,10 +158,19 @@ class CapacityMode {
   void exchange_frames(Run& run, const SlotCall& call);
   // Returns work(). If it throws, kernels on the node's values do not wait for other ranks.
   template <class Work>
-  auto or_abort_node(const Work& work);
-  std::vector<char> failed_somewhere(SlotTimes& times);
+  auto or_abort_node(const Work& work) {
+    try {
+      return work();
+    } catch (...) {
+      transport_.abort_node();
+      throw;
+    }
+  }
+  std::vector<char> failed_somewhere(SlotTimes& times, bool missing, bool& missing_anywhere);
   Settled settle_all(void* stream, const SlotTimes& times);
   Settled settle_now(void* stream, const SlotTimes& times);
+  void wait_for_all(void* stream);
+  void take_late_failure() noexcept;
 
   const Library& nccl_;
   const gpu::DeviceServices& services_;
@@ -142,10 +178,13 @@ class CapacityMode {
   ncclComm* comm_;
   double ratio_ = 0;
   std::uint64_t calls_ = 0;
-  gpu::Devices devices_;
+  std::shared_ptr<SlotMemory> memory_;
+  std::shared_ptr<LateFailure> late_failure_;
+  bool unreported_ = false,
+       unsettled_failure_ = false;  // late failures that no call, or no settle(), has told
   std::map<const Policy*, PolicyState> states_;
   std::map<std::pair<const Policy*, std::uint32_t>, SlotTrial> trials_;  // by policy and kind of call
-  std::vector<SlotCall> unsettled_;                                      // since the last settle()
+  std::vector<SlotCall> unsettled_;  // calls since the last settle() that may have to be repeated
 };
 
 }  // namespace taut::nccl

@@ -20,8 +20,7 @@ void CapacityMode::Rail::convert() {
 
 Slice CapacityMode::Rail::allocate(std::size_t count) {
   const DType type = call_.out.type;
-  return {
-      {call_.memory.emplace_back(call_.device->plain().scratch(count * size_of(type))).data(), count, type}};
+  return {{call_.memory.emplace_back(call_.scratch(count * size_of(type))).data(), count, type}};
 }
 
 void CapacityMode::Rail::exchange(NodeWork& work, int i, ConstSlice mine, Slice theirs) const {

@@ -35,7 +35,7 @@ std::optional<CapacityMode::SlotCall> CapacityMode::plan_with_residual(const Ncc
     if (plan.fallback == Fallback::none && gpu::has_kernels(plan.candidates[0])) {
       SlotCall planned = new_call(call, described, *policy, plan);
       planned.residual = {{call.residual, planned.in.count, residual_type(planned.in.type)}};
-      if (planned.codec->contract().fixed_size) return planned;
+      if (planned.fixed) return planned;
     }
   }
   throw Error(
@@ -51,7 +51,7 @@ bool CapacityMode::serve_with_residual(const NcclCall& call, const CollectiveCal
   std::optional<SlotCall> planned = plan_with_residual(call, described, rules);
   if (!planned) return run_plain(nccl_, call, transport_.size()), false;
   find_device(*planned);
-  if (devices_.holding(planned->in.data, call.residual) != planned->device)
+  if (memory_->devices_on(call.stream).holding(planned->in.data, call.residual) != planned->device)
     throw Error(Status::invalid_argument, "residual is on another GPU than sendbuff and recvbuff");
   for (const ConstSlice& values : {planned->in, ConstSlice(planned->out)})
     if (overlap(ConstSlice(planned->residual), values))

@@ -59,7 +59,7 @@ bool CapacityMode::Run::owns_any() const noexcept {
 }
 
 std::byte* CapacityMode::Run::allocate(std::size_t bytes) {
-  return memory_.emplace_back(call_.device->plain().scratch(bytes)).data();
+  return memory_.emplace_back(call_.scratch(bytes)).data();
 }
 
 // Returns memory for a result that nobody reads: decoding shows all failures.
@@ -69,9 +69,14 @@ TAUT_Cuda_result* CapacityMode::Run::unread_result() {
 
 // ---- Work on the stream
 
-// `launch` must not throw.
+// `launch` must not throw. A capture has no use for a Device, which waits for the stream after an error.
 template <class Launch>
 void CapacityMode::Run::enqueue(const Launch& launch) {
+  if (call_.captured) {
+    if (launch(call_.stream) == 0) return;
+    throw Error(Status::device_failed, std::string("a call cannot be captured: ") + before_capture +
+                                           " (CUDA: " + mode_.services_.last_error() + ")");
+  }
   const auto status = call_.device->enqueue(launch);
   if (!status) throw Error(Status::internal, "no kernel for frames of a fixed size");
   if (*status != Status::ok) throw Error(*status, std::string("CUDA: ") + mode_.services_.last_error());
@@ -99,6 +104,16 @@ void CapacityMode::Run::exchange(const Messages& messages) {
   });
   check(failed_, "ncclSend");
   check(ended, "ncclGroupEnd");
+}
+
+// Lets kernels tell the host later if one of the results is no success. `frame`: becomes invalid then; null:
+// none.
+void CapacityMode::Run::note_failures(std::span<const TAUT_Cuda_result> results, std::byte* frame) {
+  if (results.empty()) return;
+  std::uint32_t* const failure = mode_.late_failure_->word();
+  enqueue([&](void* stream) {
+    return mode_.services_.note_failures(results.data(), results.size(), failure, frame, stream);
+  });
 }
 
 void CapacityMode::Run::do_on_node(const NodeWork& work) {
@@ -132,15 +147,18 @@ void CapacityMode::Run::encode(std::span<const ConstSlice> values, std::span<std
 
 // Decodes the frames of some blocks. Of each frame only the bytes of its slot have arrived.
 void CapacityMode::Run::decode(std::span<const int> blocks, std::span<std::byte* const> frames) {
-  const auto results = call_.block_results();
   std::vector<gpu::DeviceFrameItem> items;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const int b = blocks[i];
     const Slice values = output(b);
-    items.push_back({values.data, values.count, frames[i], slot_bytes(b, shared_addends()),
-                     &results[static_cast<std::size_t>(b)]});
+    TAUT_Cuda_result* const result =
+        call_.fixed ? nullptr : &call_.block_results()[static_cast<std::size_t>(b)];
+    items.push_back({values.data, values.count, frames[i], slot_bytes(b, shared_addends()), result});
   }
-  decode(items);
+  if (call_.fixed)
+    note_failures(decode_apart(items), nullptr);
+  else
+    decode(items);
 }
 
 void CapacityMode::Run::decode(std::span<const gpu::DeviceFrameItem> items) {
@@ -151,6 +169,16 @@ void CapacityMode::Run::decode(std::span<const gpu::DeviceFrameItem> items) {
                              static_cast<int>(call_.out.type), false, stream);
     });
   }
+}
+
+// Decodes frames, and returns where their results are, in memory of the device.
+std::span<const TAUT_Cuda_result> CapacityMode::Run::decode_apart(std::span<gpu::DeviceFrameItem> items) {
+  if (items.empty()) return {};
+  auto* const results =
+      reinterpret_cast<TAUT_Cuda_result*>(allocate(items.size() * sizeof(TAUT_Cuda_result)));
+  for (std::size_t i = 0; i < items.size(); ++i) items[i].result = &results[i];
+  decode(items);
+  return {results, items.size()};
 }
 
 // Adds the frames of this rank's block, up to 8 at once. `own_frame_` becomes the frame of the sum. Its
@@ -233,9 +261,8 @@ void CapacityMode::Run::combine(const std::vector<std::byte*>& frames) {
   std::vector<gpu::DeviceFrameItem> items;
   for (std::size_t r = 0; r < P; ++r)
     if (r != me)
-      items.push_back({operands + r * own.bytes(), own.count, frames[r], slot_bytes(my_index_, 1),
-                       &call_.operand_results()[r]});
-  decode(items);
+      items.push_back({operands + r * own.bytes(), own.count, frames[r], slot_bytes(my_index_, 1), nullptr});
+  operand_results_ = decode_apart(items);
   enqueue([&](void* stream) {
     return mode_.services_.copy_on(operands + me * own.bytes(), input(my_index_).data, own.bytes(), stream);
   });
@@ -252,7 +279,10 @@ void CapacityMode::Run::reduce_values() {
     own_frame_ = allocate(max_frame_bytes(count(my_index_), 1));
     const ConstSlice own = output(my_index_);
     encode(std::span(&own, 1), std::span(&own_frame_, 1));
+    note_failures(operand_results_, own_frame_);
     share();
+  } else {
+    note_failures(operand_results_, nullptr);
   }
   if (keeps_residual()) return subtract(output(my_index_), own_range());
   if (!call_.mean) return;

@@ -52,6 +52,8 @@ class CapacityMode::Run {
   void encode(std::span<const ConstSlice> values, std::span<std::byte* const> frames);
   void decode(std::span<const int> blocks, std::span<std::byte* const> frames);
   void decode(std::span<const gpu::DeviceFrameItem> items);
+  std::span<const TAUT_Cuda_result> decode_apart(std::span<gpu::DeviceFrameItem> items);
+  void note_failures(std::span<const TAUT_Cuda_result> results, std::byte* frame);
   bool keeps_residual() const noexcept { return call_.residual.data != nullptr; }
   void* residual(Range range) const noexcept { return call_.residual.part(range.first, range.count).data; }
   Range own_range() const noexcept;
@@ -74,6 +76,7 @@ class CapacityMode::Run {
   int failed_ = success;            // first error of NCCL in a group
   std::vector<Buffer> memory_;      // released with this object; later work of the stream may reuse it
   std::byte* own_frame_ = nullptr;  // frame of this rank's block, or of the sum of its frames
+  std::span<const TAUT_Cuda_result> operand_results_;  // of decoding other ranks' values of the own block
 };
 
 }  // namespace taut::nccl

@@ -111,6 +111,12 @@ void CommState::set_capacity(double ratio) {
 
 bool CommState::serve(const NcclCall& call, bool plain_if_unreachable) {
   const std::lock_guard lock(call_mutex_);
+  const bool compressed = serve_now(call, plain_if_unreachable);
+  capacity_mode_.expect_no_late_failure();
+  return compressed;
+}
+
+bool CommState::serve_now(const NcclCall& call, bool plain_if_unreachable) {
   const gpu::CurrentDevice current(services_, transport_.device());
   std::optional<CollectiveCall> described = describe(call, transport_.rank(), transport_.size());
   if (!described || rules_.off()) return run_plain(nccl_, call, transport_.size()), false;
@@ -185,6 +191,7 @@ void CommState::run_plain_timed(const NcclCall& call, RecentTimes* times) {
 void CommState::serve(std::span<const NcclMessage> messages) {
   const std::lock_guard lock(call_mutex_);
   if (rules_.off()) return run_plain(nccl_, messages);
+  expect_no_capture(services_, messages[0].stream, "a message under a policy waits for its peer");
   const gpu::CurrentDevice current(services_, transport_.device());
   transport_.begin_call(messages[0].stream);
   MessageGroup(nccl_, services_, transport_, rules_, message_states_, messages).run();
@@ -192,9 +199,20 @@ void CommState::serve(std::span<const NcclMessage> messages) {
 
 std::size_t CommState::settle(void* stream) {
   const std::lock_guard lock(call_mutex_);
+  expect_no_capture(services_, stream, "TAUT_Nccl_comm_settle waits for the ranks");
   const gpu::CurrentDevice current(services_, transport_.device());
-  transport_.begin_call(stream);
   return capacity_mode_.settle(stream);
+}
+
+void CommState::expect_no_late_failure() {
+  const std::lock_guard lock(call_mutex_);
+  capacity_mode_.expect_no_late_failure();
+}
+
+void CommState::continue_after(const std::shared_ptr<CommState>& before) {
+  const std::lock_guard lock(before->call_mutex_);
+  capacity_mode_.continue_after(before->capacity_mode_);
+  before_ = before->capacity_mode_.has_graphs() ? before : before->before_;
 }
 
 }  // namespace taut::nccl

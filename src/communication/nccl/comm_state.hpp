@@ -39,10 +39,16 @@ class CommState {
   // which calls have slots. All ranks call it. Throws Error(rank_mismatch) if the ratios differ.
   void set_capacity(double ratio);
 
-  // Serves a call, by Taut or by NCCL. Returns true if Taut compressed it. Throws Error.
+  // Serves a call, by Taut or by NCCL. Returns true if Taut compressed it. Throws Error, also if the call was
+  // made and an earlier one, which had returned, has failed since.
   // `plain_if_unreachable`: NCCL serves the call on all ranks if some rank's buffers are in memory that Taut
   // cannot use.
   bool serve(const NcclCall& call, bool plain_if_unreachable = false);
+
+  // Throws Error if an earlier call, which had returned, has failed since.
+  void expect_no_late_failure();
+  // Continues after another state of the same communicator, whose calls may be in flight or in graphs.
+  void continue_after(const std::shared_ptr<CommState>& before);
 
   bool agreed() const noexcept { return communicator_ != nullptr; }
 
@@ -74,11 +80,13 @@ class CommState {
   Rules agreed_rules(const RankRules& mine, std::vector<int>& node_of);
   Nodes agreed_nodes(std::span<const int> node_of);
   std::string agreed_card();
+  bool serve_now(const NcclCall& call, bool plain_if_unreachable);
   bool serve(const NcclCall& call, const CollectiveCall& described);
   bool serve_exactly(const NcclCall& call, const CollectiveCall& described);
   Verdict run(CollectiveCall call, void* stream);
   void run_plain_timed(const NcclCall& call, RecentTimes* times);
 
+  std::shared_ptr<CommState> before_;  // state that graphs still use; null: there is none
   const Library& nccl_;
   const gpu::DeviceServices& services_;
   NcclTransport transport_;

@@ -21,7 +21,9 @@ bool is_contiguous(std::span<const NodeWork::Block> row, AnySlice NodeWork::Bloc
 
 }  // namespace
 
+// After an error ncclCommDestroy could wait for ever.
 NodeComm::~NodeComm() {
+  if (error() != success) abort();
   if (comm_ != nullptr) nccl_.CommDestroy(comm_);
 }
 
@@ -30,7 +32,7 @@ bool NodeComm::can_split(const Library& nccl) noexcept {
 }
 
 void NodeComm::open(ncclComm* all, int rank) {
-  if (comm_ != nullptr) return;
+  if (comm_ != nullptr) return check(error(), "the NCCL communicator of the node");
   if (aborted_)
     throw Error(Status::transport_failed,
                 "an earlier call on this rank has failed: calls by nodes need a new communicator of NCCL");

@@ -21,9 +21,11 @@ class NodeComm {
   // Returns the ranks on the node of a rank.
   std::span<const int> same_node(int rank) const noexcept { return nodes_.same_node(rank); }
 
-  // Makes the communicator unless it exists. All ranks call it. Throws Error, also after abort(): the other
-  // ranks have no reason to split the communicator once more.
+  // Makes the communicator unless it exists. All ranks call it. Throws Error, also if NCCL has noticed one
+  // since, and after abort(): the other ranks have no reason to split the communicator once more.
   void open(ncclComm* all, int rank);
+
+  bool is_open() const noexcept { return comm_ != nullptr; }
 
   // Enqueues work, inside a group of NCCL. Returns NCCL's result.
   int enqueue(const NodeWork& work, void* stream) const;

@@ -350,21 +350,36 @@ bool NcclTransport::move_rendezvous(std::span<Message* const> sends) {
   return true;
 }
 
-void NcclTransport::wait() {
+// Polls, and asks NCCL for errors from time to time.
+template <class IsDone>
+void NcclTransport::poll_until(const IsDone& is_done) {
   constexpr unsigned polls_between_checks = 64;
-  ++waits_;
   Backoff backoff;
   for (unsigned poll = 1;; ++poll, backoff.pause()) {
-    int idle = 0, error = success;
-    gpu::check(services_, services_.query(stream_, &idle));
-    if (idle != 0 || poll % polls_between_checks == 0) {
+    int error = success;
+    const bool done = is_done();
+    if (done || poll % polls_between_checks == 0) {
       check(nccl_.CommGetAsyncError(comm_, &error), "ncclCommGetAsyncError");
       check(error, "the NCCL communicator");
       check(node_.error(), "the NCCL communicator of the node");
       if (limits_ != nullptr) limits_->check();
     }
-    if (idle != 0) return;
+    if (done) return;
   }
+}
+
+void NcclTransport::wait() {
+  ++waits_;
+  poll_until([&] {
+    int idle = 0;
+    gpu::check(services_, services_.query(stream_, &idle));
+    return idle != 0;
+  });
+}
+
+void NcclTransport::wait(gpu::StreamPoint& point) {
+  poll_until([&] { return point.ready(); });
+  gpu::check(services_, static_cast<int>(point.result()));
 }
 
 std::vector<std::byte> NcclTransport::allgather(ConstBytes bytes) {

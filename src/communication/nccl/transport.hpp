@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "communication/gpu/device.hpp"
+#include "communication/gpu/stream_order.hpp"
 #include "communication/nccl/node_comm.hpp"
 #include "communication/team/transport.hpp"
 
@@ -93,6 +94,8 @@ class NcclTransport final : public Transport {
 
   // Waits until the stream is idle. Throws Error if NCCL or CUDA reports an error meanwhile.
   void wait();
+  // Waits for a point in another stream in the same way.
+  void wait(gpu::StreamPoint& point);
   // Returns the number of calls of wait() so far.
   std::uint64_t waits() const noexcept { return waits_; }
 
@@ -187,6 +190,8 @@ class NcclTransport final : public Transport {
   void deliver(Message& recv, const std::byte* from, std::size_t bytes);
   Message* find_receive(int from, Lane lane) noexcept;
   void copy(void* to, const void* from, std::size_t bytes);
+  template <class IsDone>
+  void poll_until(const IsDone& is_done);
 
   const Library& nccl_;
   const gpu::DeviceServices& services_;

@@ -203,6 +203,11 @@ int is_captured(void* stream, int* captured) noexcept {
   return *captured != 0 ? 0 : code;
 }
 
+int capture_number(void* stream, unsigned long long* number) noexcept {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  return status_of(cudaStreamGetCaptureInfo(handle(stream), &status, number));
+}
+
 int record(void** event, void* stream) noexcept {
   return guarded([&] {
     *event = recorded(stream);

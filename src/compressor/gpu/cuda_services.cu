@@ -138,6 +138,7 @@ extern "C" const taut::gpu::DeviceServices* TAUT_Cuda_services(void) {
                                            .close_stream = close_stream,
                                            .follow = follow,
                                            .is_captured = is_captured,
+                                           .capture_number = capture_number,
                                            .record = record,
                                            .has_happened = has_happened,
                                            .free_event = free_event,
@@ -147,6 +148,7 @@ extern "C" const taut::gpu::DeviceServices* TAUT_Cuda_services(void) {
                                            .reduce_widely = reduce_widely,
                                            .sum_with_residual = sum_with_residual,
                                            .subtract_from_residual = subtract_from_residual,
+                                           .note_failures = note_failures,
                                            .divide_values = divide_values,
                                            .range = range_of_values};
   return &services;

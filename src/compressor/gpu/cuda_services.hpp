@@ -16,6 +16,7 @@ void close_stream(void* stream) noexcept;
 int follow(void* stream, void* before) noexcept;
 void release_streams() noexcept;  // destroys closed streams, which open_stream would reuse, and free events
 int is_captured(void* stream, int* captured) noexcept;
+int capture_number(void* stream, unsigned long long* number) noexcept;
 int record(void** event, void* stream) noexcept;
 int has_happened(void* event, int* happened) noexcept;
 void free_event(void* event) noexcept;
@@ -34,6 +35,8 @@ int sum_with_residual(const void* operands, std::size_t n, void* result, void* r
                       int type, int divisor, void* stream) noexcept;
 int subtract_from_residual(void* residual, const void* values, std::size_t count, int type,
                            void* stream) noexcept;
+int note_failures(const TAUT_Cuda_result* results, std::size_t n, std::uint32_t* failed, void* frame,
+                  void* stream) noexcept;
 int divide_values(void* values, std::size_t count, int type, int n, void* stream) noexcept;
 int range_of_values(const void* values, std::size_t count, int type, const double* fill, int exact_bits,
                     DeviceRange* range, void* stream) noexcept;

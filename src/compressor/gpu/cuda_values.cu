@@ -71,6 +71,7 @@ void load_kernels(std::byte* memory) {
     values::cuda::sum_with_residual(loader, static_cast<const T*>(array), 1, array, residual, 1, 1);
     values::cuda::subtract_from_residual(loader, residual, static_cast<const T*>(array), 1);
     values::cuda::divide(loader, array, 1, 1);
+    values::cuda::note_failures(loader, nullptr, 1, nullptr, nullptr);
     values::cuda::range(loader, static_cast<const T*>(array), 1, {}, false, memory, nullptr);
   } else {
     values::cuda::range<float>(loader, nullptr, 0, {}, false, memory, nullptr);
@@ -125,6 +126,17 @@ int subtract_from_residual(void* residual, const void* values, std::size_t count
   return on_residual({values, count, type}, residual, [&]<class T>(std::size_t components, ComputedIn<T>* carried) {
     StreamLauncher launcher{static_cast<cudaStream_t>(stream)};
     values::cuda::subtract_from_residual(launcher, carried, static_cast<const T*>(values), components);
+  });
+}
+
+int note_failures(const TAUT_Cuda_result* results, std::size_t n, std::uint32_t* failed, void* frame,
+                  void* stream) noexcept {
+  if (n > max_operands || failed == nullptr) return static_cast<int>(Status::invalid_argument);
+  return guarded([&] {
+    StreamLauncher launcher{static_cast<cudaStream_t>(stream)};
+    values::cuda::note_failures(launcher, reinterpret_cast<const cuda::CallResult*>(results), static_cast<std::uint32_t>(n),
+                                failed, static_cast<std::uint32_t*>(frame));
+    return 0;
   });
 }
 

@@ -109,6 +109,7 @@ struct DeviceServices {
   // Lets later work of `stream` wait for all work that `before` has now.
   int (*follow)(void* stream, void* before);
   int (*is_captured)(void* stream, int* captured);
+  int (*capture_number)(void* stream, unsigned long long* number);  // of the capture of a captured stream
   // Creates the event that all work enqueued so far on a stream of the current device is done.
   int (*record)(void** event, void* stream);
   int (*has_happened)(void* event, int* happened);  // as `query`
@@ -137,6 +138,10 @@ struct DeviceServices {
   // residual <- residual - values; 0 where that is not finite.
   int (*subtract_from_residual)(void* residual, const void* values, std::size_t count, int type,
                                 void* stream);
+  // Sets *failed, a word in pinned memory, to 1, and clears the header of `frame`, which may be null, if one
+  // of n results in memory of the device is no success; else does nothing.
+  int (*note_failures)(const TAUT_Cuda_result* results, std::size_t n, std::uint32_t* failed, void* frame,
+                       void* stream);
   // values <- values / n, as divide() of communication/team/place.hpp.
   int (*divide_values)(void* values, std::size_t count, int type, int n, void* stream);
   // Finds the range of values as range_of() of compressor/values/value_range.hpp does. `fill`: value that is
@@ -145,7 +150,7 @@ struct DeviceServices {
                DeviceRange* range, void* stream);
 };
 
-inline constexpr unsigned device_services_version = 12;
+inline constexpr unsigned device_services_version = 13;
 
 // Returns the table of libtaut_cuda, which is opened at the first call. Throws Error(invalid_argument) if the
 // library, or a device that it can use, is missing; the error text begins with `what`, the name of the

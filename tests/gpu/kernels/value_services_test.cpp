@@ -253,5 +253,24 @@ TEST(ValueServicesMistakes, AreTold) {
             of(Status::invalid_argument));
 }
 
+// Failures among many results set the word and clear a header; without one nothing changes.
+TEST(NoteFailures, SetsTheWordAndClearsTheHeader) {
+  for (const std::size_t n : {1u, 31u, 33u, 100u})
+    for (const std::size_t failed : {n, std::size_t{0}, n - 1}) {
+      std::vector<TAUT_Cuda_result> results(n, TAUT_Cuda_result{7, 0, 1});
+      if (failed < n) results[failed].status = 20;
+      const OnGpu<TAUT_Cuda_result> at(results);
+      const OnGpu<std::uint32_t> frame(std::vector<std::uint32_t>(17, 5)),
+          word(std::vector<std::uint32_t>(1));
+      ASSERT_EQ(services().note_failures(at.data(), n, word.data(), frame.data(), nullptr), 0);
+      ASSERT_EQ(services().note_failures(at.data(), n, word.data(), nullptr, nullptr), 0);
+      std::vector<std::uint32_t> header(17, failed < n ? 0 : 5);
+      header[16] = 5;
+      EXPECT_EQ(frame.read(), header);
+      EXPECT_EQ(word.read()[0], failed < n ? 1u : 0u);
+    }
+  EXPECT_EQ(services().note_failures(nullptr, 1, nullptr, nullptr, nullptr), of(Status::invalid_argument));
+}
+
 }  // namespace value_services_test
 }  // namespace taut

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "gpu/nccl/threads.hpp"
+#include "gpu/runtime/gpu.hpp"
 
 namespace taut::test {
 namespace fake_test {
@@ -211,6 +212,82 @@ TEST_F(FakeNccl, RanksMeetByAnIdentifier) {
   ncclComm_t alone = nullptr;
   EXPECT_EQ(ncclCommInitRank(&alone, 2, id, 0), ncclRemoteError);
   expect_report("ranks are missing in ncclCommInitRank");
+}
+
+// Calls of graphs meet at each launch, in the order of the launches and of direct calls.
+TEST_F(FakeNccl, GraphsRepeatTheirCalls) {
+  NcclThreads ranks(3);
+  std::vector<std::unique_ptr<OnGpu<float>>> sums, parts;
+  for (int r = 0; r < 3; ++r) {
+    sums.push_back(std::make_unique<OnGpu<float>>(Floats(count, 1)));
+    parts.push_back(std::make_unique<OnGpu<float>>(count));
+  }
+  ranks.run([&](NcclRank& me) {
+    float *const x = sums[static_cast<std::size_t>(me.rank)]->data(),
+                 *const y = parts[static_cast<std::size_t>(me.rank)]->data();
+    const auto sum = [&] {
+      EXPECT_EQ(ncclAllReduce(x, x, count, ncclFloat32, ncclSum, me.comm, me.stream), ncclSuccess);
+    };
+    const Graph graph(me.stream, [&] {
+      sum();
+      ncclGroupStart();
+      ncclSend(x, count, ncclFloat32, (me.rank + 1) % 3, me.comm, me.stream);
+      ncclRecv(y, count, ncclFloat32, (me.rank + 2) % 3, me.comm, me.stream);
+      EXPECT_EQ(ncclGroupEnd(), ncclSuccess);
+    });
+    me.finish();
+    EXPECT_EQ(sums[static_cast<std::size_t>(me.rank)]->peek(1)[0], 1) << "a capture runs nothing";
+    for (int turn = 0; turn < 2; ++turn) {
+      EXPECT_EQ(graph.launch(me.stream), cudaSuccess);
+      EXPECT_EQ(graph.launch(me.stream), cudaSuccess);
+      sum();
+    }
+    me.finish();
+  });
+  EXPECT_EQ(sums[1]->peek(count), Floats(count, 729));
+  EXPECT_EQ(parts[1]->peek(count), Floats(count, 243));
+}
+
+TEST_F(FakeNccl, ReportsAGraphOnSomeRanksOnly) {
+  NcclThreads ranks(2);
+  const OnGpu<float> x(count), y(count);
+  ranks.run([&](NcclRank& me) {
+    float* const own = me.rank == 0 ? x.data() : y.data();
+    const auto sum = [&] { ncclAllReduce(own, own, count, ncclFloat32, ncclSum, me.comm, me.stream); };
+    if (me.rank == 0) {
+      const Graph graph(me.stream, sum);
+      EXPECT_EQ(graph.launch(me.stream), cudaSuccess);
+    } else {
+      sum();
+    }
+    me.finish();
+  });
+  expect_report("in a graph");
+}
+
+TEST_F(FakeNccl, ReportsACommunicatorThatIsDestroyedBeforeItsGraphs) {
+  NcclThreads ranks(1);
+  NcclRank& me = ranks[0];
+  const OnGpu<float> x(count);
+  {
+    const Graph graph(me.stream, [&] {
+      ncclAllReduce(x.data(), x.data(), count, ncclFloat32, ncclSum, me.comm, me.stream);
+    });
+    EXPECT_EQ(ncclCommDestroy(me.comm), ncclInvalidUsage);
+    expect_report("graphs");
+  }
+}
+
+TEST_F(FakeNccl, ADamagedMessageArrives) {
+  NcclThreads ranks(2);
+  const OnGpu<float> x(values_of(0)), y(count);
+  fake_nccl::damage_message(1);
+  EXPECT_EQ(ncclSend(x.data(), count, ncclFloat32, 1, ranks[0].comm, ranks[0].stream), ncclSuccess);
+  EXPECT_EQ(ncclRecv(y.data(), count, ncclFloat32, 0, ranks[1].comm, ranks[1].stream), ncclSuccess);
+  stand_in_finish();
+  EXPECT_NE(y.peek(count)[0], values_of(0)[0]);
+  EXPECT_EQ(y.peek(count)[1], values_of(0)[1]);
+  fake_nccl::damage_message(0);
 }
 
 TEST_F(FakeNccl, AbortEndsTheKernelsOfARank) {

@@ -1,4 +1,5 @@
 // Tests sums with a residual at a fixed rate, whose frames have a fixed size in a build with libzfp.
+#include "gpu/nccl/graphs.hpp"
 #include "gpu/nccl/residual.hpp"
 
 namespace taut::test {
@@ -12,6 +13,14 @@ TEST(NcclRateResidual, MeansOverTheCallsConverge) {
         expect_convergence<float>(way, 0.1);
         expect_convergence<double>(way, 0.1);
       }
+}
+
+TEST(NcclRateResidual, GraphsHaveTheBitsOfDirectCalls) {
+  for (const Collective collective : {Collective::allreduce, Collective::reduce_scatter}) {
+    const Repeated repeated{.collective = collective, .policy = "rate:10,codec=zfp", .with_residual = true};
+    expect_bits_of_direct_calls<float>(repeated);
+    expect_bits_of_direct_calls<double>(repeated, 10);
+  }
 }
 
 TEST(NcclRateResidual, SpecialValuesPass) {

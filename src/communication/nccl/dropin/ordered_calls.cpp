@@ -184,11 +184,7 @@ bool OrderedCalls::stop() {
   return true;
 }
 
-bool OrderedCalls::is_captured(void* stream) const {
-  int captured = 0;
-  gpu::check(services_, services_.is_captured(stream, &captured));
-  return captured != 0;
-}
+bool OrderedCalls::is_captured(void* stream) const { return nccl::is_captured(services_, stream); }
 
 std::unique_ptr<CommReport> OrderedCalls::report() const {
   if (state_ == nullptr || !state_->agreed()) return nullptr;

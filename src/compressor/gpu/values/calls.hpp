@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "compressor/gpu/values/failures.hpp"
 #include "compressor/gpu/values/range.hpp"
 #include "compressor/gpu/values/residual.hpp"
 
@@ -44,6 +45,13 @@ void subtract_from_residual(Launcher& launcher, ComputedIn<T>* residual, const T
   const std::uint32_t blocks = blocks_for<T>(count, max_blocks);
   if (blocks > 0)
     launcher.template launch<SubtractFromResidualKernel<T>>(blocks, {residual, values, count, blocks});
+}
+
+// Notes a result that is no success, and clears the header of a frame then.
+template <class Launcher>
+void note_failures(Launcher& launcher, const CallResult* results, std::uint32_t n, std::uint32_t* failed,
+                   std::uint32_t* header) {
+  if (n > 0) launcher.template launch<NoteFailuresKernel>(1, {results, n, failed, header});
 }
 
 // Computes values <- values / n.

@@ -55,7 +55,8 @@ cudaError_t begin(cudaStream_t handle, cudaStreamCaptureMode mode) {
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
   if (stream->kind == StandInStream::Kind::legacy) return cudaErrorStreamCaptureUnsupported;
   if (stream->capture != nullptr) return cudaErrorInvalidValue;
-  stream->capture = std::make_shared<Capture>(Capture{stream, mode, std::this_thread::get_id()});
+  static unsigned long long captures = 0;
+  stream->capture = std::make_shared<Capture>(Capture{stream, mode, std::this_thread::get_id(), ++captures});
   runtime().captures.push_back(stream->capture);
   return cudaSuccess;
 }
@@ -89,7 +90,8 @@ cudaError_t launch(StandInGraphExec& exec, cudaStream_t handle) {
   for (const Node& node : exec.nodes->all) {
     std::vector<WorkRef> after{start};
     for (const std::size_t k : node.after) after.push_back(all[k]);
-    all.push_back(runtime().schedule.add(node.device, std::move(after), node.run));
+    all.push_back(node.begin ? add_steps(node.device, std::move(after), node.begin(true))
+                             : runtime().schedule.add(node.device, std::move(after), node.run));
   }
   all.push_back(start);
   exec.last = stream->tail =
@@ -104,10 +106,20 @@ cudaError_t invalidate(Capture& capture, cudaError_t error) {
   return error;
 }
 
-cudaError_t capture_node(StandInStream& stream, Body run, void* allocated) {
+WorkRef add_steps(int device, std::vector<WorkRef> after, OutsideSteps steps) {
+  WorkRef last;
+  for (OutsideStep& step : steps) {
+    last = runtime().schedule.add(device, std::move(after), std::move(step.run));
+    last->condition = std::move(step.condition);
+    after = {last};
+  }
+  return last;
+}
+
+cudaError_t capture_node(StandInStream& stream, Body run, void* allocated, BeginOutside begin) {
   Capture& capture = *stream.capture;
   if (capture.invalid) return cudaErrorStreamCaptureInvalidated;
-  capture.nodes.push_back({stream.device, std::move(run), stream.captured, allocated});
+  capture.nodes.push_back({stream.device, std::move(run), stream.captured, allocated, std::move(begin)});
   stream.captured = {capture.nodes.size() - 1};
   return cudaSuccess;
 }
@@ -145,6 +157,16 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* 
     *status = stream->capture == nullptr ? cudaStreamCaptureStatusNone
               : stream->capture->invalid ? cudaStreamCaptureStatusInvalidated
                                          : cudaStreamCaptureStatusActive;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatus* status,
+                                     unsigned long long* number) {
+  const cudaError_t error = cudaStreamIsCapturing(handle, status);
+  if (error != cudaSuccess || *status == cudaStreamCaptureStatusNone) return error;
+  return call(cudaErrorUnknown, [&] {
+    *number = find_stream(handle)->capture->number;
     return cudaSuccess;
   });
 }

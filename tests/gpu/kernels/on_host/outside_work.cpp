@@ -4,13 +4,12 @@
 
 using namespace taut::on_host;
 
-cudaError_t cudaOutsideWork(cudaStream_t handle, std::function<void()> run, std::function<bool()> condition) {
+cudaError_t cudaOutsideWork(cudaStream_t handle, BeginOutside begin) {
   return call(cudaErrorUnknown, [&] {
     StandInStream* const stream = find_stream(handle);
     if (stream == nullptr || stream->device != current_device()) return cudaErrorInvalidResourceHandle;
-    if (stream->capture != nullptr) return invalidate(*stream->capture, cudaErrorStreamCaptureUnsupported);
-    stream->tail = runtime().schedule.add(stream->device, predecessors(*stream), std::move(run));
-    stream->tail->condition = std::move(condition);
+    if (stream->capture != nullptr) return capture_node(*stream, {}, nullptr, std::move(begin));
+    stream->tail = add_steps(stream->device, predecessors(*stream), begin(false));
     return cudaSuccess;
   });
 }

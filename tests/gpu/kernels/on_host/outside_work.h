@@ -4,11 +4,25 @@
 #include <cuda_runtime.h>
 
 #include <functional>
+#include <vector>
+
+namespace taut::on_host {
+
+// Work that runs once the condition, if there is one, is true.
+struct OutsideStep {
+  std::function<void()> run;
+  std::function<bool()> condition = {};
+};
+using OutsideSteps = std::vector<OutsideStep>;
+using BeginOutside = std::function<OutsideSteps(bool by_graph)>;
+
+}  // namespace taut::on_host
 
 #pragma GCC visibility push(default)
 
-// Enqueues run(), which runs once condition() is true. Both are called with the lock of the runtime, and must
-// not call the runtime. Work with a condition cannot be captured.
-cudaError_t cudaOutsideWork(cudaStream_t stream, std::function<void()> run, std::function<bool()> condition);
+// Enqueues the steps that begin(false) returns, one after another. In a captured stream they become a node
+// of the graph, and begin(true) is called at each launch. All functions are called with the lock of the
+// runtime, and must not call the runtime.
+cudaError_t cudaOutsideWork(cudaStream_t stream, taut::on_host::BeginOutside begin);
 
 #pragma GCC visibility pop

@@ -32,32 +32,37 @@ class Current {
   int before_ = 0;
 };
 
-// Enqueues two pieces of work: the start of the kernel, after the communicator's kernel before, and its end.
-ncclResult_t enqueue(ncclComm_t comm, cudaStream_t stream, const KernelRef& kernel) {
-  const Current current(comm->device);
-  const KernelRef before = comm->last;
+// Returns the work of a kernel as it is enqueued or launched by a graph: its start, after the communicator's
+// kernel before, and its end. `call`: the parts of the kernel.
+on_host::OutsideSteps begin(ncclComm& comm, const Kernel& call, bool by_graph) {
   const auto locked = [](auto action) {
     return [=] {
       const std::lock_guard lock(shared().mutex);
       return action();
     };
   };
-  {
-    const std::lock_guard lock(shared().mutex);
-    std::erase_if(shared().kernels, [](const auto& old) { return old.expired(); });
-    shared().kernels.push_back(kernel);
-    shared().progress = std::chrono::steady_clock::now();
+  const auto kernel = std::make_shared<Kernel>(Kernel{call.clique, call.rank});
+  for (const PartRef& one : call.parts) {
+    const PartRef& part = kernel->parts.emplace_back(std::make_shared<Part>(*one));
+    part->kernel = kernel.get();
+    part->by_graph = by_graph;
+    if (!is_message(*part)) part->number = comm.collectives++;
   }
-  const cudaError_t started = cudaOutsideWork(stream, locked([=] { start(kernel); }),
-                                              locked([=] { return before == nullptr || is_done(before); }));
-  if (started != cudaSuccess) return ncclUnhandledCudaError;
-  comm->last = kernel;
-  const cudaError_t ended = cudaOutsideWork(
-      stream, [] {}, locked([=] { return is_done(kernel); }));
-  if (ended == cudaSuccess) return ncclSuccess;
-  const std::lock_guard lock(shared().mutex);  // nothing of the kernel may run any more
-  broken(*kernel->clique, "a kernel could not be enqueued");
-  return ncclUnhandledCudaError;
+  kernel->open = kernel->parts.size();
+  const std::lock_guard lock(shared().mutex);
+  std::erase_if(shared().kernels, [](const auto& old) { return old.expired(); });
+  shared().kernels.push_back(kernel);
+  shared().progress = std::chrono::steady_clock::now();
+  const KernelRef before = std::exchange(comm.last, kernel);
+  return {{locked([=] { start(kernel); }), locked([=] { return before == nullptr || is_done(before); })},
+          {[] {}, locked([=] { return is_done(kernel); })}};
+}
+
+// Enqueues a kernel. A graph that holds it holds the communicator's pointer too.
+ncclResult_t enqueue(ncclComm_t comm, cudaStream_t stream, const Kernel& call) {
+  const Current current(comm->device);
+  const auto start = [=, holder = comm->in_graphs](bool by_graph) { return begin(*comm, call, by_graph); };
+  return cudaOutsideWork(stream, start) == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
 }
 
 // Enqueues one kernel for each communicator of the group.
@@ -66,14 +71,12 @@ ncclResult_t end_group() {
   ncclResult_t result = ncclSuccess;
   while (!all.empty()) {
     const Waiting first = all.front();
-    const auto kernel = std::make_shared<Kernel>(Kernel{first.comm->clique, first.comm->rank});
+    Kernel kernel{first.comm->clique, first.comm->rank};
     for (const Waiting& one : all) {
       if (one.comm != first.comm) continue;
       if (one.stream != first.stream) return ncclInvalidUsage;  // NCCL would join the streams
-      one.part->kernel = kernel.get();
-      kernel->parts.push_back(one.part);
+      kernel.parts.push_back(one.part);
     }
-    kernel->open = kernel->parts.size();
     std::erase_if(all, [&](const Waiting& one) { return one.comm == first.comm; });
     if (const ncclResult_t failed = enqueue(first.comm, first.stream, kernel); failed != ncclSuccess)
       return failed;
@@ -134,7 +137,6 @@ ncclResult_t put(ncclComm_t comm, cudaStream_t stream, const Part& part, const S
       return ncclInvalidArgument;
     }
   }
-  const bool message = part.kind == Kind::send || part.kind == Kind::recv;
   const auto ref = std::make_shared<Part>(part);
   if (part.op > ncclAvg) {
     const auto found = comm->factors.find(part.op);
@@ -142,7 +144,6 @@ ncclResult_t put(ncclComm_t comm, cudaStream_t stream, const Part& part, const S
     ref->op = ncclSum;
     ref->factor = found->second;
   }
-  if (!message) ref->number = comm->collectives++;
   group.push_back({comm, stream, ref});
   return depth > 0 ? ncclSuccess : end_group();
 }
@@ -166,8 +167,6 @@ ncclResult_t ncclGroupEnd() {
 ncclResult_t ncclGroupSimulateEnd(ncclSimInfo_t* estimate) {
   if (depth == 0 || estimate == nullptr) return ncclInvalidUsage;
   if (--depth > 0) return ncclSuccess;
-  for (const Waiting& one : group)
-    if (one.part->kind != Kind::send && one.part->kind != Kind::recv) --one.comm->collectives;
   estimate->estimatedTime = static_cast<float>(std::exchange(group, {}).size());
   return ncclSuccess;
 }

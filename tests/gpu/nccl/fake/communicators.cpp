@@ -49,6 +49,9 @@ void end_kernels(const ncclComm& comm) {
   comm.clique->error = ncclRemoteError;
 }
 
+// NCCL waits in ncclCommDestroy until no graph holds a call of the communicator.
+bool is_in_graphs(const ncclComm& comm) { return comm.in_graphs.use_count() > 1; }
+
 bool is_blocking(const ncclConfig_t* config, bool otherwise) {
   return config == nullptr || config->blocking == NCCL_CONFIG_UNDEF_INT ? otherwise : config->blocking != 0;
 }
@@ -155,6 +158,12 @@ ncclResult_t ncclCommFinalize(ncclComm_t comm) { return comm != nullptr ? ncclSu
 // The kernels that were enqueued still run.
 ncclResult_t ncclCommDestroy(ncclComm_t comm) {
   if (comm == nullptr) return ncclInvalidArgument;
+  if (is_in_graphs(*comm)) {
+    const std::lock_guard lock(shared().mutex);
+    shared().report += "rank " + std::to_string(comm->rank) +
+                       ": ncclCommDestroy would wait for ever for graphs that hold calls\n";
+    return ncclInvalidUsage;
+  }
   delete comm;
   return ncclSuccess;
 }
@@ -163,7 +172,7 @@ ncclResult_t ncclCommAbort(ncclComm_t comm) {
   if (comm == nullptr) return ncclInvalidArgument;
   const std::lock_guard lock(shared().mutex);
   end_kernels(*comm);
-  delete comm;
+  if (!is_in_graphs(*comm)) delete comm;
   return ncclSuccess;
 }
 

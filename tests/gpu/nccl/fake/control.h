@@ -17,6 +17,9 @@ void set_patience(double seconds);
 // is the next one, 0: none.
 void fail_at(unsigned long n);
 
+// Inverts the first byte of the n-th message from now on between two ranks; 1 is the next one, 0: none.
+void damage_message(unsigned long n);
+
 // Number of calls so far that move data.
 unsigned long calls();
 

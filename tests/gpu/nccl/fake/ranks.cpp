@@ -30,12 +30,12 @@ Shared& shared() {
 namespace {
 
 std::string text_of(const Part& part) {
-  const bool message = part.kind == Kind::send || part.kind == Kind::recv;
+  const bool message = is_message(part);
   std::string text = "rank " + std::to_string(part.kernel->rank) + " " + name_of(part.kind) + " of " +
                      std::to_string(part.count) + " values of type " + std::to_string(part.type);
   if (message) text += part.kind == Kind::send ? " to " : " from ";
   if (!message) text += ", number " + std::to_string(part.number) + ", root ";
-  return text + std::to_string(part.other);
+  return text + std::to_string(part.other) + (part.by_graph ? ", in a graph" : "");
 }
 
 void complete(Part& part) {
@@ -43,15 +43,22 @@ void complete(Part& part) {
   if (part.kernel->open > 0) --part.kernel->open;
 }
 
+void damage(void* message) {
+  std::byte first{};
+  stand_in_copy(&first, message, 1);
+  first = ~first;
+  stand_in_copy(message, &first, 1);
+}
+
 void move_message(Part& send, Part& recv) {
   Clique& clique = *send.kernel->clique;
   const std::size_t bytes = send.count * size_of(send.type);
-  if (bytes != recv.count * size_of(recv.type) || send.type != recv.type)
+  if (bytes != recv.count * size_of(recv.type) || send.type != recv.type || send.by_graph != recv.by_graph)
     return broken(clique, text_of(send) + " meets " + text_of(recv));
   if (bytes > 0) stand_in_copy(recv.to, send.from, bytes);
   if (send.kernel->rank != recv.kernel->rank) {
     shared().sent_bytes += bytes;
-    ++shared().sent_messages;
+    if (++shared().sent_messages == shared().damage_at) damage(recv.to);
   }
   complete(send);
   complete(recv);
@@ -70,7 +77,8 @@ void offer_message(const PartRef& part) {
 }
 
 bool same_call(const Part& a, const Part& b) {
-  return a.kind == b.kind && a.count == b.count && a.type == b.type && a.op == b.op && a.other == b.other;
+  return a.kind == b.kind && a.count == b.count && a.type == b.type && a.op == b.op && a.other == b.other &&
+         a.by_graph == b.by_graph;
 }
 
 void offer_collective(const PartRef& part) {
@@ -117,7 +125,7 @@ void start(const KernelRef& kernel) {
   if (kernel->clique->error != ncclSuccess) kernel->open = 0;
   for (const PartRef& part : kernel->parts) {
     if (kernel->open == 0) return;  // a rule was broken
-    if (part->kind == Kind::send || part->kind == Kind::recv)
+    if (is_message(*part))
       offer_message(part);
     else
       offer_collective(part);
@@ -146,6 +154,11 @@ void set_patience(double seconds) {
 void fail_at(unsigned long n) {
   const std::lock_guard lock(shared().mutex);
   shared().fail_at = n == 0 ? 0 : shared().calls + n;
+}
+
+void damage_message(unsigned long n) {
+  const std::lock_guard lock(shared().mutex);
+  shared().damage_at = n == 0 ? 0 : shared().sent_messages + n;
 }
 
 unsigned long calls() {

@@ -30,9 +30,12 @@ struct Part {
   int other = 0;             // peer or root
   double factor = 1;         // of the values, before they are added
   std::size_t number = 0;    // of a collective: its place among the collectives of the communicator
+  bool by_graph = false;     // launched by a graph
   Kernel* kernel = nullptr;  // that the part belongs to
 };
 using PartRef = std::shared_ptr<Part>;
+
+inline bool is_message(const Part& part) { return part.kind == Kind::send || part.kind == Kind::recv; }
 
 struct Clique;
 
@@ -69,7 +72,7 @@ struct Shared {
   std::string report;
   std::chrono::steady_clock::time_point progress = std::chrono::steady_clock::now();
   std::chrono::duration<double> patience{20};
-  unsigned long calls = 0, fail_at = 0, sent_bytes = 0, sent_messages = 0;
+  unsigned long calls = 0, fail_at = 0, sent_bytes = 0, sent_messages = 0, damage_at = 0;
   std::map<std::string, unsigned long> collectives = {};  // calls by name
   std::vector<std::weak_ptr<Kernel>> kernels;             // that were enqueued
 };
@@ -110,4 +113,6 @@ struct ncclComm {
   int queries = 0;                       // for which the last call still is in progress, unless `blocking`
   std::map<int, double> factors = {};    // of operators that the program has created
   taut::fake_nccl::KernelRef last = {};  // the kernel that was enqueued last
+  // Each graph that holds a kernel of the communicator has a copy of this pointer.
+  std::shared_ptr<char> in_graphs = std::make_shared<char>();
 };
