@@ -144,7 +144,7 @@ TEST(NcclProgram, SeveralCommunicators) {
   EXPECT_EQ(fake_nccl::take_report(), "");
 }
 
-// The simulated NCCL refuses a captured stream. From that call on, NCCL serves the communicator.
+// NCCL captures the call. From that call on, it serves the communicator.
 TEST(NcclProgram, CapturedStreamsAreNccls) {
   NcclThreads ranks(2);
   ranks.run([&](NcclRank& me) {
@@ -153,17 +153,24 @@ TEST(NcclProgram, CapturedStreamsAreNccls) {
     me.finish();
     cudaStream_t captured = nullptr;
     cudaGraph_t graph = nullptr;
+    cudaGraphExec_t exec = nullptr;
     EXPECT_EQ(cudaStreamCreateWithFlags(&captured, cudaStreamNonBlocking), cudaSuccess);
     EXPECT_EQ(cudaStreamBeginCapture(captured, cudaStreamCaptureModeThreadLocal), cudaSuccess);
-    EXPECT_NE(ncclAllReduce(x.data(), mine.data(), n, ncclFloat32, ncclSum, me.comm, captured), ncclSuccess);
-    cudaStreamEndCapture(captured, &graph);
-    if (graph != nullptr) cudaGraphDestroy(graph);
+    EXPECT_EQ(ncclAllReduce(x.data(), mine.data(), n, ncclFloat32, ncclSum, me.comm, captured), ncclSuccess);
+    EXPECT_EQ(cudaStreamEndCapture(captured, &graph), cudaSuccess);
+    EXPECT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    EXPECT_EQ(cudaGraphLaunch(exec, captured), cudaSuccess);
+    EXPECT_EQ(cudaStreamSynchronize(captured), cudaSuccess);
+    const std::vector<float> of_graph = mine.peek(n);
+    cudaGraphExecDestroy(exec);
+    cudaGraphDestroy(graph);
     cudaStreamDestroy(captured);
     EXPECT_EQ(ncclAllReduce(x.data(), mine.data(), n, ncclFloat32, ncclSum, me.comm, me.stream), ncclSuccess);
     EXPECT_EQ(pncclAllReduce(x.data(), plain.data(), n, ncclFloat32, ncclSum, me.comm, me.stream),
               ncclSuccess);
     me.finish();
     EXPECT_EQ(mine.peek(n), plain.peek(n));
+    EXPECT_EQ(of_graph, plain.peek(n));
   });
 }
 
