@@ -24,7 +24,7 @@
  * Frames of a fixed size (`block:B`, sums with a residual) fit every slot. Their results count in the order
  * of the stream, as NCCL's do, without a settle. If such a frame is not decoded, because the ranks' types
  * differ or it was damaged, the values of its block are missing; of an allreduce on all ranks that exchange
- * frames of the block. A later call on the communicator, which is made all the same, returns
+ * frames of the block. A later collective call on the communicator, which is made all the same, returns
  * TAUT_ERR_FRAME_MISMATCH once, on the ranks whose kernels have noticed it by then. By nodes, other ranks of
  * such a rank's node lack these values, too, and are not told. The next settle tells all ranks.
  *
@@ -69,7 +69,7 @@ TAUT_NCCL_API int TAUT_Nccl_comm_set_capacity(struct ncclComm* comm, double rati
 
 /* Completes the calls since the last settle: waits until they, and the work on `stream`, are done, and
  * repeats the blocks that did not fit, on all ranks. Results of calls that may be repeated count when this
- * function has returned TAUT_SUCCESS; until then their buffers must stay as they are, and each call keeps
+ * function has returned TAUT_SUCCESS; until then their buffers and streams must stay, and each call keeps
  * some bytes. If there were no calls, the ranks only exchange some bytes; every rank must still call it.
  * `repeated` (may be NULL) is set to the number of blocks that were repeated: if it often is above 0, choose
  * a smaller ratio. */

@@ -168,7 +168,7 @@ void* own_stream_of(const DeviceServices& services, int number) {
 
 }  // namespace
 
-// Drops the devices with the former stream, which no later call uses.
+// Drops the devices with the former stream: a later call on it makes new ones.
 void Devices::set_stream(void* stream) noexcept {
   if (stream == stream_) return;
   std::erase_if(devices_, [&](const auto& device) { return device->stream() == stream_; });

@@ -41,9 +41,6 @@ class Device {
   // freed then, whatever the status (see DeviceServices::wait).
   Status wait() noexcept;
 
-  // Notes that all work of the main stream is done.
-  void note_idle() noexcept { main_queue_.done = main_queue_.enqueued; }
-
   // Runs launch(stream), which enqueues work without a result on the main stream. Returns nothing if no
   // kernel does the work.
   template <class Launch>
@@ -171,10 +168,6 @@ class Devices {
   // Sets the stream of later calls.
   void set_stream(void* stream) noexcept;
   void* stream() const noexcept { return stream_; }
-  // Notes that all work of the stream is done.
-  void note_idle() const noexcept {
-    for (const std::shared_ptr<Device>& device : devices_) device->note_idle();
-  }
   // Keeps the frames of all calls on the GPU. To be called before the first call.
   void keep_frames() noexcept { frames_on_device_ = true; }
   // Returns the frames that include memory of a GPU at this address; null: none.

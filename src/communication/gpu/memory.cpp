@@ -96,10 +96,11 @@ void free_unused() {
       return true;
     });
   }
-  for (BusyMemory& one : unused) {
-    const CurrentDevice current(*one.services, one.device);
-    one.memory.reset();
-  }
+  for (BusyMemory& one : unused)
+    guarded([&] {
+      const CurrentDevice current(*one.services, one.device);
+      one.memory.reset();
+    });
 }
 
 void free_unused_at_release() {
@@ -114,9 +115,8 @@ void free_after(const DeviceServices& services, std::unique_ptr<StreamPoint> end
   static const bool once = (services.at_release(free_unused_at_release), true);
   static_cast<void>(once);
   const Status status = guarded([&] {
-    int device = 0, here = 0;
-    check(services, services.set_device(0, &device));
-    check(services, services.set_device(device, &here));
+    int device = 0;
+    check(services, services.current_device(&device));
     free_unused();
     const std::lock_guard lock(busy_memories().mutex);
     busy_memories().all.reserve(busy_memories().all.size() + 1);

@@ -10,6 +10,7 @@
 #include "communication/nccl/staged_call.hpp"
 #include "compressor/base/guarded.hpp"
 #include "compressor/base/options.hpp"
+#include "compressor/frame/frame.hpp"
 #include "compressor/gpu/device_kernels.hpp"
 
 namespace taut::nccl {
@@ -42,6 +43,15 @@ bool is_own_in_place(const NcclCall& call, const CollectiveCall& described, int 
 
 }  // namespace
 
+// Blocks of a call by nodes are not longer.
+bool CapacityMode::fits_frames(const CollectiveCall& call) noexcept {
+  const Slice& out = call.data.out;
+  const bool one_block =
+      call.collective == Collective::bcast || call.collective == Collective::reduce_scatter;
+  const auto blocks = static_cast<std::size_t>(one_block ? 1 : call.ranks);
+  return block(out, 0, blocks).components().count <= max_frame_values;
+}
+
 CapacityMode::~CapacityMode() {
   const auto lacks = [](const SlotCall& call) {
     return std::ranges::any_of(call.block_results(), [](const auto& result) { return result.status != 0; });
@@ -55,11 +65,12 @@ CapacityMode::~CapacityMode() {
   struct Rest {
     std::shared_ptr<SlotMemory> memory;
     std::shared_ptr<LateFailure> late_failure;
-    std::vector<SlotCall> unsettled;
+    std::vector<SlotCall> unsettled, abandoned;
   };
   guarded([&] {
     const gpu::CurrentDevice current(services_, transport_.device());
-    const auto rest = std::make_shared<Rest>(memory_, late_failure_, std::move(unsettled_));
+    const auto rest =
+        std::make_shared<Rest>(memory_, late_failure_, std::move(unsettled_), std::move(abandoned_));
     memory_->for_each_end([&](std::unique_ptr<gpu::StreamPoint>& end) {
       if (!end->ready()) gpu::free_after(services_, std::move(end), rest);
     });
@@ -79,17 +90,18 @@ std::optional<CapacityMode::SlotCall> CapacityMode::plan_call(const NcclCall& ca
   const Plan plan =
       make_plan(*policy, described, policy->coding.bound, state.candidates, {.on_devices = true});
   if (plan.fallback != Fallback::none || (plan.by_nodes && !described.equal_nodes())) return {};
-  if (!gpu::has_kernels(plan.candidates[0])) return {};
+  if (!gpu::has_kernels(plan.candidates[0]) || !fits_frames(described)) return {};
   SlotCall planned = new_call(call, described, *policy, plan);
   const gpu::DeviceCodec& kernels = gpu::kernels_of(services_, planned.coding);
   planned.by_frames =
       !planned.fixed && plan.arithmetic == Arithmetic::frames && kernels.sum != nullptr && !described.mean;
   if (reduces(described.collective) && !planned.by_frames && !planned.fixed) return {};
+  // Frames that take a launch each, those with lags, gain nothing in slots.
   if (kernels.together == nullptr || !kernels.together(planned.coding)) return {};
-  const bool compared = ratio_ == 0 && policy->only_if_profitable();
-  if (compared && !planned.fixed && ratio < plan.min_ratio) return {};
+  const bool is_tried_beside_exact_sizes = ratio_ == 0 && policy->only_if_profitable();
+  if (is_tried_beside_exact_sizes && !planned.fixed && ratio < plan.min_ratio) return {};
   planned.ratio = ratio;
-  planned.trial = compared ? &trials_[{policy, described.kind()}] : nullptr;
+  planned.trial = is_tried_beside_exact_sizes ? &trials_[{policy, described.kind()}] : nullptr;
   return planned;
 }
 
@@ -195,33 +207,39 @@ SlotTimes CapacityMode::serve_and_settle(SlotCall planned, const NcclCall& call,
     transport_.wait();
     return agreed;
   } catch (...) {
-    abandon_from(unsettled, call.stream);
+    abandon_from(unsettled);
     gpu::free_after(services_, call.stream, std::move(staged));
     throw;
   }
 }
 
-// Abandons the calls after the first `unsettled` ones. Work on the stream may still use their memory.
-void CapacityMode::abandon_from(std::size_t unsettled, void* stream) {
+// Abandons the calls after the first `unsettled` ones. Work on their streams may still write their results;
+// their other memory is used again in the order of the streams.
+void CapacityMode::abandon_from(std::size_t unsettled) {
   if (unsettled_.size() <= unsettled) return;
   const auto first = unsettled_.begin() + static_cast<std::ptrdiff_t>(unsettled);
-  auto abandoned = std::make_shared<std::vector<SlotCall>>(std::move_iterator(first),
-                                                           std::move_iterator(unsettled_.end()));
+  std::for_each(first, unsettled_.end(), [](SlotCall& call) { call.memory.clear(); });
+  std::move(first, unsettled_.end(), std::back_inserter(abandoned_));
   unsettled_.erase(first, unsettled_.end());
-  gpu::free_after(services_, stream, std::move(abandoned));
 }
 
 // Returns true if kernels can access all values of a call.
 bool CapacityMode::kernels_access(const SlotCall& planned, const CollectiveCall& described) {
-  return described.staging == nullptr && gpu::suits_kernels(planned.in) && gpu::suits_kernels(planned.out) &&
-         memory_->devices_on(planned.stream).holding(planned.in.data, planned.out.data) != nullptr;
+  return described.staging == nullptr && device_of(planned) != nullptr;
+}
+
+// Returns the device of a call; null unless all values are on the communicator's GPU, and kernels can access
+// them.
+std::shared_ptr<gpu::Device> CapacityMode::device_of(const SlotCall& planned) {
+  if (!gpu::suits_kernels(planned.in) || !gpu::suits_kernels(planned.out)) return nullptr;
+  auto device = memory_->devices_on(planned.stream).holding(planned.in.data, planned.out.data);
+  return device != nullptr && device->number() == transport_.device() ? device : nullptr;
 }
 
 // Enqueues a call in slots. A capture that fails has enqueued nothing that other ranks wait for.
 void CapacityMode::enqueue(SlotCall planned, const Nodes& nodes) {
   find_device(planned);
   if (planned.captured) return enqueue_now(std::move(planned), nodes);
-  memory_->drop_idle(planned.stream);
   or_abort_node([&] { enqueue_now(std::move(planned), nodes); });
 }
 
@@ -245,11 +263,13 @@ void CapacityMode::enqueue_now(SlotCall planned, const Nodes& nodes) {
 // Finds the GPU of a call's values, and the place of its scratch memory. Throws Error if there is none, or if
 // its kernels cannot access them.
 void CapacityMode::find_device(SlotCall& planned) {
-  planned.device = memory_->devices_on(planned.stream).holding(planned.in.data, planned.out.data);
-  if (planned.device == nullptr || !gpu::suits_kernels(planned.in) || !gpu::suits_kernels(planned.out))
-    throw Error(Status::invalid_argument, "sendbuff and recvbuff are not aligned values on one GPU");
-  planned.place = &planned.device->plain();
   planned.captured = is_captured(services_, planned.stream);
+  if (!planned.captured) memory_->begin_call(planned.stream);
+  planned.device = device_of(planned);
+  if (planned.device == nullptr)
+    throw Error(Status::invalid_argument,
+                "sendbuff and recvbuff are not aligned values on the communicator's GPU");
+  planned.place = &planned.device->plain();
   if (!planned.captured) return;
   unsigned long long capture = 0;
   gpu::check(services_, services_.capture_number(planned.stream, &capture));
@@ -266,9 +286,11 @@ Buffer CapacityMode::new_results(const SlotCall& call) const {
 }
 
 void CapacityMode::run(SlotCall& call, std::span<const int> blocks, double ratio) {
+  call.enqueued = false;
   Run run(*this, call, blocks, ratio);
   if (!blocks.empty()) exchange_frames(run, call);
   run.do_on_node(call.after);
+  call.enqueued = true;
 }
 
 void CapacityMode::exchange_frames(Run& run, const SlotCall& call) {

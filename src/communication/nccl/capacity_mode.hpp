@@ -24,9 +24,9 @@ namespace taut::nccl {
 // header. All ranks thus leave the block as it was, also in place, and settle() repeats it in slots that
 // every frame fits.
 //
-// The calls are allreduce and reduce_scatter (sums), allgather and broadcast, under bounds whose frames can
-// be added and that do not depend on the values. Frames of a fixed size need not be added: the owner of a
-// block decodes them and reduces the values in the order of the ranks.
+// The calls are allreduce and reduce_scatter (sums), allgather and broadcast, under bounds that do not depend
+// on the values. Frames of sums can be added, or have a fixed size: the owner of a block then decodes them
+// and reduces the values in the order of the ranks.
 //
 // If a frame of a fixed size is not decoded (it is damaged, or the ranks' types differ), the values of its
 // block are missing. If it is an operand of an allreduce, the frame of the result is made invalid, so that no
@@ -108,6 +108,7 @@ class CapacityMode {
     Slice own_output = {};             // gets the values of this rank's decoded block; no memory: `out` does
     NodeWork before = {}, after = {};  // by nodes: work on the node before and after frames travel
     std::vector<Buffer> memory = {};   // of values, until the call is settled or need not be
+    bool enqueued = false;             // all work is on the stream; else results are missing
     Buffer results = {};               // of decoding each block: TAUT_Cuda_result in pinned memory
 
     std::span<TAUT_Cuda_result> block_results() const noexcept {
@@ -123,7 +124,7 @@ class CapacityMode {
   // Message of each rank in the agreement of settle().
   struct Agreement {
     std::uint32_t failed;   // 1: some block is to be repeated
-    std::uint32_t missing;  // 1: some result of a call that is never repeated
+    std::uint32_t missing;  // 1: some result of a call that is never repeated, or has failed
     SlotTimes times;
   };
   // Outcome of settle().
@@ -139,15 +140,18 @@ class CapacityMode {
                                              const Rules& rules);
   SlotCall new_call(const NcclCall& call, const CollectiveCall& described, const Policy& policy,
                     const Plan& plan);
+  // Returns true if the values of each block fit a frame.
+  static bool fits_frames(const CollectiveCall& call) noexcept;
   PolicyState& state_of(const Policy& policy);
   bool serve_captured(const NcclCall& call, const CollectiveCall& described, const Rules& rules,
                       const Nodes& nodes);
   void enqueue(SlotCall planned, const Nodes& nodes);
   void enqueue_now(SlotCall planned, const Nodes& nodes);
   void find_device(SlotCall& planned);
+  std::shared_ptr<gpu::Device> device_of(const SlotCall& planned);
   SlotTimes serve_and_settle(SlotCall planned, const NcclCall& call, const CollectiveCall& described,
                              const Rules& rules, const Nodes& nodes, const SlotTimes& times);
-  void abandon_from(std::size_t unsettled, void* stream);
+  void abandon_from(std::size_t unsettled);
   bool serve_with_residual(const NcclCall& call, const CollectiveCall& described, const Rules& rules,
                            const Nodes& nodes);
   bool kernels_access(const SlotCall& planned, const CollectiveCall& described);
@@ -185,6 +189,7 @@ class CapacityMode {
   std::map<const Policy*, PolicyState> states_;
   std::map<std::pair<const Policy*, std::uint32_t>, SlotTrial> trials_;  // by policy and kind of call
   std::vector<SlotCall> unsettled_;  // calls since the last settle() that may have to be repeated
+  std::vector<SlotCall> abandoned_;  // calls that failed, until the streams have passed them
 };
 
 }  // namespace taut::nccl

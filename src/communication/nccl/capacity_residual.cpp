@@ -35,7 +35,8 @@ std::optional<CapacityMode::SlotCall> CapacityMode::plan_with_residual(const Ncc
     if (plan.fallback == Fallback::none && gpu::has_kernels(plan.candidates[0])) {
       SlotCall planned = new_call(call, described, *policy, plan);
       planned.residual = {{call.residual, planned.in.count, residual_type(planned.in.type)}};
-      if (planned.fixed) return planned;
+      if (planned.fixed && fits_frames(described)) return planned;
+      if (planned.fixed) throw Error(Status::invalid_count, "a block of the sum has more than 2^30 values");
     }
   }
   throw Error(

@@ -69,17 +69,16 @@ TAUT_Cuda_result* CapacityMode::Run::unread_result() {
 
 // ---- Work on the stream
 
-// `launch` must not throw. A capture has no use for a Device, which waits for the stream after an error.
+// `launch` must not throw. Device::enqueue() would wait for the stream after an error, and thus for other
+// ranks. Memory of a call is used again in the order of the stream alone.
 template <class Launch>
 void CapacityMode::Run::enqueue(const Launch& launch) {
-  if (call_.captured) {
-    if (launch(call_.stream) == 0) return;
+  const int code = launch(call_.stream);
+  if (code != 0 && call_.captured)
     throw Error(Status::device_failed, std::string("a call cannot be captured: ") + before_capture +
                                            " (CUDA: " + mode_.services_.last_error() + ")");
-  }
-  const auto status = call_.device->enqueue(launch);
-  if (!status) throw Error(Status::internal, "no kernel for frames of a fixed size");
-  if (*status != Status::ok) throw Error(*status, std::string("CUDA: ") + mode_.services_.last_error());
+  if (code == TAUT_ERR_CUDA_NEEDS_HOST) throw Error(Status::internal, "no kernel for a call in slots");
+  gpu::check(mode_.services_, code);
 }
 
 void CapacityMode::Run::send(const std::byte* from, std::size_t bytes, int to) {

@@ -52,12 +52,14 @@ CapacityMode::Settled CapacityMode::settle_now(void* stream, const SlotTimes& ti
   const auto P = static_cast<std::size_t>(transport_.size());
   Settled outcome{.times = times};
   wait_for_all(stream);
+  abandoned_.clear();
   take_late_failure();
   unreported_ = false;
-  const bool missing = std::exchange(unsettled_failure_, false);
+  const bool late_failure = std::exchange(unsettled_failure_, false);
+  const bool missing = late_failure || !std::ranges::all_of(unsettled_, &SlotCall::enqueued);
   bool missing_anywhere = false;
   const std::vector<char> failed_blocks = failed_somewhere(outcome.times, missing, missing_anywhere);
-  if (missing_anywhere) outcome.status = missing ? Status::frame_mismatch : Status::peer_failed;
+  if (missing_anywhere) outcome.status = late_failure ? Status::frame_mismatch : Status::peer_failed;
   for (std::size_t c = 0; c < unsettled_.size(); ++c) {
     SlotCall& call = unsettled_[c];
     const auto of_call = std::span(failed_blocks).subspan(c * P, P);

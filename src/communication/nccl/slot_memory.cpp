@@ -25,14 +25,31 @@ bool LateFailure::take() noexcept {
 }
 
 SlotMemory::~SlotMemory() {
-  for (auto& [stream, calls] : streams_) {
-    while (calls.end != nullptr && !calls.end->ready()) continue;
-    calls.devices.note_idle();
+  for_each_end([](std::unique_ptr<gpu::StreamPoint>& end) {
+    while (!end->ready()) continue;
+  });
+}
+
+void SlotMemory::begin_call(void* stream) {
+  unsigned long long number = 0;
+  gpu::check(services_, services_.stream_number(stream, &number));
+  const auto rename = [&](Key from, Key to) {
+    if (auto calls = streams_.extract(from)) {
+      calls.key() = to;
+      streams_.insert(std::move(calls));
+    }
+  };
+  const unsigned long long before = streams_[{stream, 0}].number;
+  if (before != 0 && before != number) {
+    rename({stream, 0}, {stream, before});
+    rename({stream, number}, {stream, 0});
   }
+  streams_[{stream, 0}].number = number;
+  drop_idle(stream);
 }
 
 void SlotMemory::note_end(void* stream) noexcept {
-  std::unique_ptr<gpu::StreamPoint>& end = streams_[stream].end;
+  std::unique_ptr<gpu::StreamPoint>& end = streams_[{stream, 0}].end;
   const auto mark = [&] { end = std::make_unique<gpu::StreamPoint>(services_, stream); };
   if (guarded(mark) == Status::ok) return;
   services_.wait(stream);
@@ -40,12 +57,10 @@ void SlotMemory::note_end(void* stream) noexcept {
 }
 
 void SlotMemory::drop_idle(void* stream) noexcept {
-  if (streams_.size() < 2) return;
+  if (streams_.size() <= max_idle_streams) return;
   std::erase_if(streams_, [&](auto& one) {
-    auto& [other, calls] = one;
-    if (other == stream || (calls.end != nullptr && !calls.end->ready())) return false;
-    calls.devices.note_idle();
-    return true;
+    const auto& [key, calls] = one;
+    return key != Key{stream, 0} && (calls.end == nullptr || calls.end->ready());
   });
 }
 

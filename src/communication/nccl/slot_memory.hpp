@@ -47,8 +47,8 @@ class LateFailure {
   gpu::MemoryBlock word_;
 };
 
-// All memory of a communicator's calls, by stream and capture. Streams whose calls are done are dropped when
-// another stream has a call.
+// All memory of a communicator's calls, by stream and capture. Beyond a number of streams, those whose calls
+// are done are dropped when another one has a call. Their memory is not freed before: the host may wait then.
 class SlotMemory {
  public:
   explicit SlotMemory(const gpu::DeviceServices& services) noexcept : services_(services) {}
@@ -58,7 +58,7 @@ class SlotMemory {
 
   // Returns the devices of the calls on a stream.
   gpu::Devices& devices_on(void* stream) {
-    gpu::Devices& devices = streams_[stream].devices;
+    gpu::Devices& devices = streams_[{stream, 0}].devices;
     devices.set_stream(stream);
     return devices;
   }
@@ -68,10 +68,11 @@ class SlotMemory {
   }
   bool has_graphs() const noexcept { return !graphs_.empty(); }
 
+  // Begins a call outside of graphs. A stream with the handle of a destroyed one does not get its memory,
+  // which work may still use. Throws Error.
+  void begin_call(void* stream);
   // Notes that work of a call, outside of graphs, ends at this point of the stream.
   void note_end(void* stream) noexcept;
-  // Drops streams other than this one whose calls are done. Queries CUDA, which a capture forbids.
-  void drop_idle(void* stream) noexcept;
   // Calls action(end) for the end of the last call on each stream.
   template <class Action>
   void for_each_end(const Action& action) {
@@ -83,10 +84,16 @@ class SlotMemory {
   struct Calls {
     gpu::Devices devices;
     std::unique_ptr<gpu::StreamPoint> end;  // of the last call; null: there was none outside of graphs
+    unsigned long long number = 0;          // of the stream; 0: not known
   };
+  // A stream, and 0, or its number if another stream has its handle now.
+  using Key = std::pair<void*, unsigned long long>;
+  static constexpr std::size_t max_idle_streams = 8;
+
+  void drop_idle(void* stream) noexcept;
 
   const gpu::DeviceServices& services_;
-  std::map<void*, Calls> streams_;
+  std::map<Key, Calls> streams_;
   std::map<std::pair<void*, unsigned long long>, GraphMemory> graphs_;
 };
 

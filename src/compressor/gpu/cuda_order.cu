@@ -203,6 +203,11 @@ int is_captured(void* stream, int* captured) noexcept {
   return *captured != 0 ? 0 : code;
 }
 
+int stream_number(void* stream, unsigned long long* number) noexcept {
+  const RelaxedCaptureScope scope;
+  return status_of(cudaStreamGetId(handle(stream), number));
+}
+
 int capture_number(void* stream, unsigned long long* number) noexcept {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   return status_of(cudaStreamGetCaptureInfo(handle(stream), &status, number));

@@ -34,6 +34,8 @@ int name_of(int device, char* name, std::size_t bytes) {
   return status_of(error);
 }
 
+int current_device(int* device) { return status_of(cudaGetDevice(device)); }
+
 // Sets the current device, and `previous` to the one before. A change that fails is repeated, because later
 // work and memory would go to another device. An error that persists is a fault of the device.
 int set_device(int device, int* previous) {
@@ -125,6 +127,7 @@ extern "C" const taut::gpu::DeviceServices* TAUT_Cuda_services(void) {
                                            .last_error = unavailable_reason,
                                            .device_of = device_of,
                                            .name_of = name_of,
+                                           .current_device = current_device,
                                            .set_device = set_device,
                                            .allocate = allocate,
                                            .free = free_memory,
@@ -137,6 +140,7 @@ extern "C" const taut::gpu::DeviceServices* TAUT_Cuda_services(void) {
                                            .open_stream = open_stream,
                                            .close_stream = close_stream,
                                            .follow = follow,
+                                           .stream_number = stream_number,
                                            .is_captured = is_captured,
                                            .capture_number = capture_number,
                                            .record = record,

@@ -16,6 +16,7 @@ void close_stream(void* stream) noexcept;
 int follow(void* stream, void* before) noexcept;
 void release_streams() noexcept;  // destroys closed streams, which open_stream would reuse, and free events
 int is_captured(void* stream, int* captured) noexcept;
+int stream_number(void* stream, unsigned long long* number) noexcept;
 int capture_number(void* stream, unsigned long long* number) noexcept;
 int record(void** event, void* stream) noexcept;
 int has_happened(void* event, int* happened) noexcept;

@@ -88,6 +88,7 @@ struct DeviceServices {
   // ---- Devices and memory
   int (*device_of)(const void* memory, int* device);
   int (*name_of)(int device, char* name, std::size_t bytes);  // ends with a 0
+  int (*current_device)(int* device);                         // of this thread
   int (*set_device)(int device, int* before);                 // sets the current device of this thread
   int (*allocate)(void** memory, std::size_t bytes, MemoryKind kind);  // at once usable on every stream
   void (*free)(void* memory, MemoryKind kind);  // pinned, plain: later, if a stream waits for a word now
@@ -109,6 +110,8 @@ struct DeviceServices {
   void (*close_stream)(void* stream);  // whatever the current device
   // Lets later work of `stream` wait for all work that `before` has now.
   int (*follow)(void* stream, void* before);
+  // Returns a number that no other stream has had. The stream is not captured.
+  int (*stream_number)(void* stream, unsigned long long* number);
   int (*is_captured)(void* stream, int* captured);
   int (*capture_number)(void* stream, unsigned long long* number);  // of the capture of a captured stream
   // Creates the event that all work enqueued so far on a stream of the current device is done.
@@ -151,7 +154,7 @@ struct DeviceServices {
                DeviceRange* range, void* stream);
 };
 
-inline constexpr unsigned device_services_version = 13;
+inline constexpr unsigned device_services_version = 14;
 
 // Returns the table of libtaut_cuda, which is opened at the first call. Throws Error(invalid_argument) if the
 // library, or a device that it can use, is missing; the error text begins with `what`, the name of the

@@ -2,6 +2,9 @@
 // the host, and blocks that do not fit are repeated.
 #include <atomic>
 
+#include <cstring>
+
+#include "communication/gpu/memory.hpp"
 #include "gpu/nccl/capacity.hpp"
 
 namespace taut::test {
@@ -157,7 +160,11 @@ TEST(NcclCapacity, WithoutMemoryACallEndsWithAnError) {
     stand_in_no_memory_at(n);
     fake_nccl::set_patience(0.2);
     ranks.run([&](NcclRank& me) {
-      errors += job.call(me) != 0;
+      const int status = job.call(me);
+      errors += status != 0;
+      if (status == static_cast<int>(Status::out_of_memory)) {
+        EXPECT_EQ(std::strstr(TAUT_Nccl_last_error(), "CUDA: "), nullptr) << TAUT_Nccl_last_error();
+      }
       stand_in_finish();
     });
     missed = stand_in_no_memory_at(0);
@@ -166,6 +173,102 @@ TEST(NcclCapacity, WithoutMemoryACallEndsWithAnError) {
     fake_nccl::take_report();
   }
   EXPECT_EQ(missed, 0u);
+}
+
+// The blocks of a call that has failed are missing, though no decoder has failed.
+TEST(NcclCapacity, ACallThatFailedDoesNotSettleAsASuccess) {
+  NcclRanks ranks(2, "abs:1e-2,codec=planes,predictor=delta,when=always,min_bytes=1", 4);
+  std::vector<std::unique_ptr<OnGpu<float>>> x;
+  for (int r = 0; r < 2; ++r) x.push_back(std::make_unique<OnGpu<float>>(std::vector<float>(90000, 1)));
+  const auto call = [&](const NcclRank& me, std::size_t n) {
+    float* const own = x[static_cast<std::size_t>(me.rank)]->data();
+    return TAUT_Nccl_AllReduce(own, own, n, ncclFloat32, ncclSum, me.comm, me.stream);
+  };
+  const auto expect_settled = [](const NcclRank& me, Status status) {
+    EXPECT_EQ(TAUT_Nccl_comm_settle(me.comm, nullptr, me.stream), static_cast<int>(status));
+  };
+  ranks.run([&](NcclRank& me) {
+    EXPECT_EQ(call(me, 64), 0);
+    expect_settled(me, Status::ok);
+  });
+  stand_in_no_memory_at(1);
+  ranks.run([&](NcclRank& me) { EXPECT_EQ(call(me, 90000), static_cast<int>(Status::out_of_memory)); });
+  stand_in_no_memory_at(0);
+  ranks.run([&](NcclRank& me) {
+    expect_settled(me, Status::peer_failed);
+    EXPECT_EQ(call(me, 90000), 0);
+    expect_settled(me, Status::ok);
+  });
+  EXPECT_NEAR(x[0]->peek(90000)[80000], 2, 0.02);
+  EXPECT_EQ(fake_nccl::take_report(), "");
+}
+
+// A rank whose peer has not come yet frees what Taut has, without a wait.
+TEST(NcclCapacity, ReleaseOfAnUnsettledCallWaitsForNothing) {
+  NcclRanks ranks(2, "abs:1e-2,codec=planes,predictor=delta,when=always,min_bytes=1", 4);
+  const OnGpu<float> x(std::vector<float>(9000, 1)), y(std::vector<float>(9000, 2));
+  const unsigned long waits = stand_in_waits();
+  for (const int r : {0, 1}) {
+    float* const own = (r == 0 ? x : y).data();
+    EXPECT_EQ(TAUT_Nccl_AllReduce(own, own, 9000, ncclFloat32, ncclSum, ranks[r].comm, ranks[r].stream), 0);
+    EXPECT_EQ(TAUT_Nccl_comm_release(ranks[r].comm), 0);
+  }
+  EXPECT_EQ(stand_in_waits(), waits);
+  stand_in_finish();
+  EXPECT_NEAR(x.peek(9000)[8999], 3, 0.02);
+  EXPECT_EQ(fake_nccl::take_report(), "");
+}
+
+// A program destroys a stream whose calls are done: nobody waits for it any more.
+TEST(NcclCapacity, StreamsMayEndAfterTheirCalls) {
+  struct Kind {
+    const char* policy;
+    double ratio;
+  };
+  for (const auto& [policy, ratio] :
+       {Kind{"abs:1e-2,codec=planes,predictor=delta,when=always,min_bytes=1", 4},
+        {"block:8,algorithm=rank_order,when=always,min_bytes=1", 0}}) {
+    SCOPED_TRACE(policy);
+    NcclRanks ranks(2, policy, ratio);
+    const OnGpu<float> x(std::vector<float>(9000, 1)), y(std::vector<float>(9000, 2));
+    cudaStream_t streams[2];
+    for (cudaStream_t& stream : streams)
+      ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    const auto call = [&](const NcclRank& me, cudaStream_t stream) {
+      float* const own = (me.rank == 0 ? x : y).data();
+      EXPECT_EQ(TAUT_Nccl_AllReduce(own, own, 9000, ncclFloat32, ncclSum, me.comm, stream), 0);
+      EXPECT_EQ(TAUT_Nccl_comm_settle(me.comm, nullptr, stream), 0);
+    };
+    ranks.run([&](NcclRank& me) { call(me, streams[me.rank]); });
+    for (const cudaStream_t stream : streams) EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+    unsigned long waits[2];
+    for (unsigned long& of_call : waits) {
+      const unsigned long before = stand_in_waits();
+      ranks.run([&](NcclRank& me) { call(me, me.stream); });
+      of_call = stand_in_waits() - before;
+    }
+    EXPECT_EQ(waits[0], waits[1]);
+  }
+}
+
+// Another device never becomes current: CUDA would make a context there.
+TEST(FreeAfter, TouchesOneDevice) {
+  static const gpu::DeviceServices& real = gpu::device_services("a test");
+  static int others = 0;
+  static const gpu::DeviceServices counting = [] {
+    gpu::DeviceServices services = real;
+    services.set_device = [](int device, int* before) {
+      others += device != 1;
+      return real.set_device(device, before);
+    };
+    return services;
+  }();
+  const gpu::CurrentDevice current(real, 1);
+  cudaStream_t stream = nullptr;
+  ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  gpu::free_after(counting, stream, std::make_shared<int>());
+  EXPECT_EQ(others, 0);
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
 
 // Unequal ratios would be unequal sizes of the messages of NCCL.
