@@ -25,8 +25,9 @@
  * of the stream, as NCCL's do, without a settle. If such a frame is not decoded, because the ranks' types
  * differ or it was damaged, the values of its block are missing; of an allreduce on all ranks that exchange
  * frames of the block. A later collective call on the communicator, which is made all the same, returns
- * TAUT_ERR_FRAME_MISMATCH once, on the ranks whose kernels have noticed it by then. By nodes, other ranks of
- * such a rank's node lack these values, too, and are not told. The next settle tells all ranks.
+ * TAUT_ERR_FRAME_MISMATCH once, on the ranks whose kernels have noticed it by then; one that settles itself,
+ * on all ranks. By nodes, other ranks of such a rank's node lack these values, too, and are not told. The
+ * next settle tells all ranks.
  *
  * Calls return TAUT_SUCCESS (0) or an enum TAUT_Status of taut.h; TAUT_ERR_TRANSPORT for errors of NCCL,
  * after which the communicator is to be aborted, and TAUT_ERR_CUDA of taut_cuda.h. The text is in
@@ -55,7 +56,8 @@ TAUT_NCCL_API const char* TAUT_Nccl_last_error(void);
 /* Sets the policy of a communicator, for example "abs:1e-4": taut.h, TAUT_Comm_set_policy has the grammar.
  * NULL: the rules of the environment (TAUT_RULES, TAUT_CONFIG) hold again, which also hold for communicators
  * without a policy. "off": NCCL serves all calls. Waits for the other ranks. Calls that may be repeated must
- * be settled; graphs keep the policy of their capture. */
+ * be settled, and a later settle does not wait for other calls that are in flight; graphs keep the policy of
+ * their capture. The slots of TAUT_Nccl_comm_set_capacity are set back to 0, and the statistics, too. */
 TAUT_NCCL_API int TAUT_Nccl_comm_set_policy(struct ncclComm* comm, const char* policy);
 
 /* Sets the slots of frames in later calls on a communicator: the size of their values divided by `ratio`, at
@@ -89,10 +91,11 @@ typedef struct TAUT_Nccl_stats {
 /* Gets the statistics of this rank on a communicator. */
 TAUT_NCCL_API int TAUT_Nccl_comm_get_stats(struct ncclComm* comm, TAUT_Nccl_stats* stats);
 
-/* Frees what Taut has for a communicator; to be called before ncclCommDestroy, and not during a capture.
- * Calls that may be repeated must be settled; others may be in flight. Graphs that hold calls must be done
- * and destroyed. Returns TAUT_ERR_FRAME_MISMATCH, and frees all the same, if a frame was not decoded and no
- * call has told so. */
+/* Frees what Taut has for a communicator; to be called before ncclCommDestroy and ncclCommAbort, and not
+ * during a capture. Calls that may be repeated must be settled; others may be in flight. Graphs that hold
+ * calls must be done and destroyed. After an error that ncclCommGetAsyncError tells, waits for no call.
+ * Returns TAUT_ERR_FRAME_MISMATCH, and frees all the same, if a frame was not decoded and no call has told
+ * so; nobody is told of a frame that is not decoded later. */
 TAUT_NCCL_API int TAUT_Nccl_comm_release(struct ncclComm* comm);
 
 /* ---- Collectives ---- */
@@ -151,7 +154,8 @@ TAUT_NCCL_API int TAUT_Nccl_ReduceScatter_with_residual(const void* sendbuff, vo
  * - The same call comes once before, on the same stream: it loads kernels and makes communicators. A captured
  *   call that lacks them is an error that says so: end the capture, and discard the graph.
  * - The graph uses memory of its own until TAUT_Nccl_comm_release, and the stream's scratch memory: it must
- *   not run at the same time as other calls on that stream, or as another graph captured from it.
+ *   not run at the same time as other calls on that stream, as another graph captured from it, or as another
+ *   instance of it.
  * - A frame that a launch has not decoded is told by later calls and settles, as above; settle waits for
  *   launches on its stream only. */
 

@@ -45,8 +45,9 @@ std::shared_ptr<CommState> state_of(ncclComm* comm, void* stream = nullptr) {
   if (comm == nullptr) throw Error(Status::invalid_argument, "comm is NULL");
   std::shared_ptr<CommState> state = find_state(comm);
   if (state != nullptr && state->matches(comm)) return state;
-  expect_no_capture(gpu::device_services("the memory of a call of NCCL"), stream,
-                    "the first call on a communicator waits for the ranks");
+  if (stream != nullptr)  // the legacy stream is never captured
+    expect_no_capture(gpu::device_services("the memory of a call of NCCL"), stream,
+                      "the first call on a communicator waits for the ranks");
   state = std::make_shared<CommState>(comm);
   state->agree(nullptr);
   set_state(comm, state);
@@ -156,7 +157,9 @@ int TAUT_Nccl_comm_release(ncclComm* comm) {
       const std::lock_guard lock(states().mutex);
       states().by_comm.erase(comm);
     }
-    if (state != nullptr) state->expect_no_late_failure();
+    if (state == nullptr) return;
+    state->end_nodes_after_error();
+    state->expect_no_late_failure();
   });
 }
 

@@ -201,7 +201,7 @@ SlotTimes CapacityMode::serve_and_settle(SlotCall planned, const NcclCall& call,
       planned = *plan_call(staged->call(), staged->described(), rules);
     });
     enqueue(std::move(planned), nodes);
-    const SlotTimes agreed = settle_all(call.stream, times).times;
+    const SlotTimes agreed = settle_own(unsettled, call.stream, times);
     if (staged == nullptr) return agreed;
     staged->fetch();
     transport_.wait();
@@ -236,11 +236,17 @@ std::shared_ptr<gpu::Device> CapacityMode::device_of(const SlotCall& planned) {
   return device != nullptr && device->number() == transport_.device() ? device : nullptr;
 }
 
-// Enqueues a call in slots. A capture that fails has enqueued nothing that other ranks wait for.
+// Enqueues a call in slots. A capture that fails has enqueued nothing that other ranks wait for. A call by
+// nodes whose buffers are refused is missing on the node, where sums would pair with those of later calls.
 void CapacityMode::enqueue(SlotCall planned, const Nodes& nodes) {
-  find_device(planned);
+  planned.captured = is_captured(services_, planned.stream);
+  const bool flat = !planned.by_nodes;
+  if (planned.captured || flat) find_device(planned);
   if (planned.captured) return enqueue_now(std::move(planned), nodes);
-  or_abort_node([&] { enqueue_now(std::move(planned), nodes); });
+  or_abort_node([&] {
+    if (!flat) find_device(planned);
+    enqueue_now(std::move(planned), nodes);
+  });
 }
 
 void CapacityMode::enqueue_now(SlotCall planned, const Nodes& nodes) {
@@ -263,12 +269,12 @@ void CapacityMode::enqueue_now(SlotCall planned, const Nodes& nodes) {
 // Finds the GPU of a call's values, and the place of its scratch memory. Throws Error if there is none, or if
 // its kernels cannot access them.
 void CapacityMode::find_device(SlotCall& planned) {
-  planned.captured = is_captured(services_, planned.stream);
   if (!planned.captured) memory_->begin_call(planned.stream);
   planned.device = device_of(planned);
   if (planned.device == nullptr)
     throw Error(Status::invalid_argument,
                 "sendbuff and recvbuff are not aligned values on the communicator's GPU");
+  if (planned.residual.data != nullptr) check_residual_memory(planned);
   planned.place = &planned.device->plain();
   if (!planned.captured) return;
   unsigned long long capture = 0;

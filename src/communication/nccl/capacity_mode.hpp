@@ -51,8 +51,8 @@ class CapacityMode {
         memory_(std::make_shared<SlotMemory>(services)),
         late_failure_(std::make_shared<LateFailure>(services)) {}
   CapacityMode(const CapacityMode&) = delete;
-  // Prints a warning if results are missing that nobody has asked for. Memory is freed once the streams have
-  // passed their calls, without a wait.
+  // Prints a warning if results are missing that nobody has asked for. Memory is freed without a wait,
+  // by a later free_after() or TAUT_Cuda_release when the streams have passed their calls.
   ~CapacityMode();
 
   // Sets the slots of later frames: bytes of values / `ratio`. 0: those of the policy, if it has any.
@@ -127,11 +127,12 @@ class CapacityMode {
     std::uint32_t missing;  // 1: some result of a call that is never repeated, or has failed
     SlotTimes times;
   };
-  // Outcome of settle().
+  // Outcome of settling calls.
   struct Settled {
-    std::size_t repeated = 0;  // number of blocks
-    Status status = Status::ok;
-    SlotTimes times = {};  // the longest of all ranks
+    std::size_t repeated = 0;    // number of blocks
+    Status status = Status::ok;  // of these calls
+    bool missing = false;        // a result of another call, on some rank
+    SlotTimes times = {};        // the longest of all ranks
   };
 
   std::optional<SlotCall> plan_call(const NcclCall& call, const CollectiveCall& described,
@@ -148,6 +149,7 @@ class CapacityMode {
   void enqueue(SlotCall planned, const Nodes& nodes);
   void enqueue_now(SlotCall planned, const Nodes& nodes);
   void find_device(SlotCall& planned);
+  void check_residual_memory(const SlotCall& planned);
   std::shared_ptr<gpu::Device> device_of(const SlotCall& planned);
   SlotTimes serve_and_settle(SlotCall planned, const NcclCall& call, const CollectiveCall& described,
                              const Rules& rules, const Nodes& nodes, const SlotTimes& times);
@@ -170,9 +172,10 @@ class CapacityMode {
       throw;
     }
   }
-  std::vector<char> failed_somewhere(SlotTimes& times, bool missing, bool& missing_anywhere);
-  Settled settle_all(void* stream, const SlotTimes& times);
-  Settled settle_now(void* stream, const SlotTimes& times);
+  std::vector<char> failed_somewhere(std::span<const SlotCall> calls, SlotTimes& times, bool missing,
+                                     bool& missing_anywhere);
+  Settled settle_from(std::size_t first, void* stream, bool missing, const SlotTimes& times);
+  SlotTimes settle_own(std::size_t first, void* stream, const SlotTimes& times);
   void wait_for_all(void* stream);
   void take_late_failure() noexcept;
 

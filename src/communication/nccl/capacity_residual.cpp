@@ -46,18 +46,22 @@ std::optional<CapacityMode::SlotCall> CapacityMode::plan_with_residual(const Ncc
           "bfloat16; 8, 6 or 4), without dims=, and in rules with bits=rounded");
 }
 
+// Throws Error if the residual of a call is on another GPU than its values, or overlaps them.
+void CapacityMode::check_residual_memory(const SlotCall& planned) {
+  gpu::Devices& devices = memory_->devices_on(planned.stream);
+  if (devices.holding(planned.in.data, planned.residual.data) != planned.device)
+    throw Error(Status::invalid_argument, "residual is on another GPU than sendbuff and recvbuff");
+  for (const ConstSlice& values : {planned.in, ConstSlice(planned.out)})
+    if (overlap(ConstSlice(planned.residual), values))
+      throw Error(Status::invalid_argument,
+                  "residual overlaps sendbuff or recvbuff: give it memory of its own");
+}
+
 // Enqueues a sum with a residual. Returns false if NCCL serves it.
 bool CapacityMode::serve_with_residual(const NcclCall& call, const CollectiveCall& described,
                                        const Rules& rules, const Nodes& nodes) {
   std::optional<SlotCall> planned = plan_with_residual(call, described, rules);
   if (!planned) return run_plain(nccl_, call, transport_.size()), false;
-  find_device(*planned);
-  if (memory_->devices_on(call.stream).holding(planned->in.data, call.residual) != planned->device)
-    throw Error(Status::invalid_argument, "residual is on another GPU than sendbuff and recvbuff");
-  for (const ConstSlice& values : {planned->in, ConstSlice(planned->out)})
-    if (overlap(ConstSlice(planned->residual), values))
-      throw Error(Status::invalid_argument,
-                  "residual overlaps sendbuff or recvbuff: give it memory of its own");
   enqueue(std::move(*planned), nodes);
   return true;
 }

@@ -6,13 +6,14 @@
 
 namespace taut::nccl {
 
-// Returns 1 for each unsettled call and block of which a decoder failed on any rank, else 0. Sets `times` to
+// Returns 1 for each of the calls and blocks of which a decoder failed on any rank, else 0. Sets `times` to
 // the longest of all ranks, and `missing_anywhere` to whether `missing` is true on some rank.
-std::vector<char> CapacityMode::failed_somewhere(SlotTimes& times, bool missing, bool& missing_anywhere) {
+std::vector<char> CapacityMode::failed_somewhere(std::span<const SlotCall> calls, SlotTimes& times,
+                                                 bool missing, bool& missing_anywhere) {
   const auto P = static_cast<std::size_t>(transport_.size());
-  std::vector<std::byte> mine(unsettled_.size() * P);
-  for (std::size_t c = 0; c < unsettled_.size(); ++c) {
-    const SlotCall& call = unsettled_[c];
+  std::vector<std::byte> mine(calls.size() * P);
+  for (std::size_t c = 0; c < calls.size(); ++c) {
+    const SlotCall& call = calls[c];
     for (std::size_t b = 0; b < call.peers.size(); ++b)
       if (call.block_results()[b].status != 0) mine[c * P + call.first_block + b] = std::byte{1};
   }
@@ -32,13 +33,20 @@ std::vector<char> CapacityMode::failed_somewhere(SlotTimes& times, bool missing,
   return failed;
 }
 
-std::size_t CapacityMode::settle(void* stream) { return settle_all(stream, {}).repeated; }
-
-// Settles all calls. Throws Error, on all ranks, if a result is missing; the ranks may make further calls.
-CapacityMode::Settled CapacityMode::settle_all(void* stream, const SlotTimes& times) {
-  const Settled settled = or_abort_node([&] { return settle_now(stream, times); });
-  if (settled.status != Status::ok) throw Error(settled.status, describe(settled.status));
-  return settled;
+std::size_t CapacityMode::settle(void* stream) {
+  bool late_failure = false;
+  const Settled settled = or_abort_node([&] {
+    wait_for_all(stream);
+    take_late_failure();
+    unreported_ = false;
+    late_failure = std::exchange(unsettled_failure_, false);
+    return settle_from(0, stream, late_failure || !std::ranges::all_of(unsettled_, &SlotCall::enqueued), {});
+  });
+  Status status = settled.status;
+  if (status == Status::ok && settled.missing)
+    status = late_failure ? Status::frame_mismatch : Status::peer_failed;
+  if (status != Status::ok) throw Error(status, describe(status));
+  return settled.repeated;
 }
 
 // Waits for the work that the stream has now, and for the calls on other streams.
@@ -48,20 +56,17 @@ void CapacityMode::wait_for_all(void* stream) {
   memory_->for_each_end([&](std::unique_ptr<gpu::StreamPoint>& end) { transport_.wait(*end); });
 }
 
-CapacityMode::Settled CapacityMode::settle_now(void* stream, const SlotTimes& times) {
+// Settles the calls from number `first` on, once the host has waited for them. `missing`: a result of another
+// call is missing on this rank.
+CapacityMode::Settled CapacityMode::settle_from(std::size_t first, void* stream, bool missing,
+                                                const SlotTimes& times) {
   const auto P = static_cast<std::size_t>(transport_.size());
+  const std::span<SlotCall> calls = std::span(unsettled_).subspan(first);
   Settled outcome{.times = times};
-  wait_for_all(stream);
   abandoned_.clear();
-  take_late_failure();
-  unreported_ = false;
-  const bool late_failure = std::exchange(unsettled_failure_, false);
-  const bool missing = late_failure || !std::ranges::all_of(unsettled_, &SlotCall::enqueued);
-  bool missing_anywhere = false;
-  const std::vector<char> failed_blocks = failed_somewhere(outcome.times, missing, missing_anywhere);
-  if (missing_anywhere) outcome.status = late_failure ? Status::frame_mismatch : Status::peer_failed;
-  for (std::size_t c = 0; c < unsettled_.size(); ++c) {
-    SlotCall& call = unsettled_[c];
+  const std::vector<char> failed_blocks = failed_somewhere(calls, outcome.times, missing, outcome.missing);
+  for (std::size_t c = 0; c < calls.size(); ++c) {
+    SlotCall& call = calls[c];
     const auto of_call = std::span(failed_blocks).subspan(c * P, P);
     const auto all = static_cast<std::size_t>(std::ranges::count(of_call, 1));
     if (all == 0) continue;
@@ -75,13 +80,27 @@ CapacityMode::Settled CapacityMode::settle_now(void* stream, const SlotTimes& ti
   }
   if (outcome.repeated > 0) {
     wait_for_all(stream);
-    const std::vector<char> still = failed_somewhere(outcome.times, false, missing_anywhere);
+    const std::vector<char> still = failed_somewhere(calls, outcome.times, false, outcome.missing);
     if (std::ranges::count(still, 1) > 0) outcome.status = Status::peer_failed;
   }
-  for (const SlotCall& call : std::exchange(unsettled_, {}))
+  for (const SlotCall& call : calls)
     for (const TAUT_Cuda_result& result : call.block_results())
       if (result.status != 0) outcome.status = static_cast<Status>(result.status);
+  unsettled_.erase(unsettled_.begin() + static_cast<std::ptrdiff_t>(first), unsettled_.end());
   return outcome;
+}
+
+// Settles the call that was made last; earlier ones are left to settle(). All ranks tell of a frame of a
+// fixed size that was not decoded by expect_no_late_failure(), once the call has its results.
+SlotTimes CapacityMode::settle_own(std::size_t first, void* stream, const SlotTimes& times) {
+  const Settled settled = or_abort_node([&] {
+    wait_for_all(stream);
+    take_late_failure();
+    return settle_from(first, stream, unreported_, times);
+  });
+  if (settled.status != Status::ok) throw Error(settled.status, describe(settled.status));
+  unreported_ = unreported_ || settled.missing;
+  return settled.times;
 }
 
 // ---- Failures that the host learns of late
@@ -93,9 +112,11 @@ void CapacityMode::take_late_failure() noexcept {
 void CapacityMode::expect_no_late_failure() {
   take_late_failure();
   if (std::exchange(unreported_, false))
-    throw Error(Status::frame_mismatch,
-                "a frame of an earlier call on this communicator was not decoded, because the ranks' types "
-                "differ, or it was damaged: values are missing. The call that returns this error was made");
+    throw Error(
+        Status::frame_mismatch,
+        "a frame of an earlier call on this communicator, or of this one if it waits for its result, was "
+        "not decoded, because the ranks' types differ, or it was damaged: values are missing. The call "
+        "that returns this error was made");
 }
 
 void CapacityMode::continue_after(const CapacityMode& before) {

@@ -204,6 +204,12 @@ std::size_t CommState::settle(void* stream) {
   return capacity_mode_.settle(stream);
 }
 
+void CommState::end_nodes_after_error() noexcept {
+  const std::lock_guard lock(call_mutex_);
+  transport_.abort_node_after_error();
+  if (before_ != nullptr) before_->end_nodes_after_error();
+}
+
 void CommState::expect_no_late_failure() {
   const std::lock_guard lock(call_mutex_);
   capacity_mode_.expect_no_late_failure();

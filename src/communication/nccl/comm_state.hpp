@@ -45,6 +45,9 @@ class CommState {
   // cannot use.
   bool serve(const NcclCall& call, bool plain_if_unreachable = false);
 
+  // Ends the communicators of the node if NCCL has noticed an error on that of all ranks: kernels of the
+  // node's calls may wait for ranks that are gone, and the end of the state for these kernels.
+  void end_nodes_after_error() noexcept;
   // Throws Error if an earlier call, which had returned, has failed since.
   void expect_no_late_failure();
   // Continues after another state of the same communicator, whose calls may be in flight or in graphs.

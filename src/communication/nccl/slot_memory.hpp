@@ -2,6 +2,7 @@
 // them yet, or a graph repeats them.
 #pragma once
 
+#include <bit>
 #include <map>
 #include <memory>
 
@@ -26,8 +27,9 @@ class GraphMemory final : public PooledPlace {
 };
 
 // Returns scratch memory. Unlike PooledPlace::scratch(), frees no smaller memory, for which the host would
-// wait.
+// wait: sizes are powers of two, so that calls that grow slowly keep little of it.
 inline Buffer scratch_at_once(PooledPlace& place, std::size_t bytes) {
+  bytes = std::bit_ceil(bytes);
   place.reserve(bytes, 1);
   return place.scratch(bytes);
 }

@@ -50,6 +50,13 @@ void NcclTransport::begin_call(void* stream) noexcept {
   memory_->unexpected.clear();
 }
 
+void NcclTransport::abort_node_after_error() noexcept {
+  int error = success;
+  if (!node_.is_open()) return;
+  if (nccl_.CommGetAsyncError(comm_, &error) != success || (error != success && error != in_progress))
+    node_.abort();
+}
+
 // ---- Messages
 
 std::uint64_t NcclTransport::start_send(ConstBytes bytes, int to, Lane lane) {

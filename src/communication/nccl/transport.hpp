@@ -65,6 +65,8 @@ class NcclTransport final : public Transport {
   void open_node() { node_.open(comm_, rank_); }
   // Ends the communicator of the node after a failure.
   void abort_node() noexcept { node_.abort(); }
+  // Does so if NCCL has noticed an error on the communicator of all ranks, which still exists.
+  void abort_node_after_error() noexcept;
 
   // Sets the devices whose memory holds frames of messages; null: all frames are on the host.
   void set_devices(const gpu::Devices* devices) noexcept { devices_ = devices; }

@@ -120,6 +120,20 @@ TEST(NcclGraphs, LargerCallsWaitForNothing) {
   EXPECT_NEAR(x.peek(90000)[63], 12, 0.5);
 }
 
+// Calls that grow by an eighth leave behind one size of memory an octave.
+TEST(NcclGraphs, CallsThatGrowKeepLittleMemory) {
+  NcclRanks ranks(2, "block:8,when=always,min_bytes=1", 2);
+  const OnGpu<float> x(std::vector<float>(90000, 1)), y(std::vector<float>(90000, 2));
+  const unsigned long before = stand_in_memories();
+  for (std::size_t n = 8000; n <= 90000; n += n / 8)
+    for (int r = 0; r < 2; ++r) {
+      float* const own = (r == 0 ? x : y).data();
+      EXPECT_EQ(TAUT_Nccl_AllReduce(own, own, n, ncclFloat32, ncclSum, ranks[r].comm, ranks[r].stream), 0);
+    }
+  stand_in_finish();
+  EXPECT_LE(stand_in_memories() - before, 70u);
+}
+
 // Two streams take turns. The memory of both is kept: to free it the host would wait for the device.
 TEST(NcclGraphs, StreamsThatTakeTurnsKeepTheirMemory) {
   RepeatedCalls<float> calls({.P = 2, .count = 9000});
@@ -371,6 +385,54 @@ TEST(NcclByNodesGraphs, AFailureOfOneRankEndsCallsOnItsNode) {
   fake_nccl::take_report();
 }
 
+// A rank whose residual is refused ends the calls on its node: its next sum is added to none of theirs.
+TEST(NcclByNodesGraphs, AResidualThatIsRefusedEndsCallsOnItsNode) {
+  const int L = options().ranks_per_node, failed = static_cast<int>(Status::transport_failed);
+  if (L == 0) GTEST_SKIP() << "TAUT_RANKS_PER_NODE is not set";
+  if (L == 1) return;  // a node without other ranks
+  RepeatedCalls<float> calls(
+      {.policy = "block:8,nodes=on", .P = 2 * L, .count = 4032, .with_residual = true});
+  calls.ranks().run([&](NcclRank& me) {
+    EXPECT_EQ(calls.call(me), 0) << TAUT_Nccl_last_error();
+    me.finish();
+  });
+  fake_nccl::set_patience(0.3);
+  const OnGpu<float> x(4032);
+  const NcclRank& first = calls.ranks()[0];
+  EXPECT_EQ(TAUT_Nccl_AllReduce_with_residual(x.data(), x.data(), 4032, ncclFloat32, ncclSum, x.data(),
+                                              first.comm, first.stream),
+            wrong);
+  EXPECT_EQ(calls.call(first), failed) << TAUT_Nccl_last_error();
+  calls.ranks().run([&](NcclRank& me) {
+    if (me.rank == 0 || me.rank >= L) return;
+    calls.call(me);
+    EXPECT_EQ(calls.call(me), failed) << TAUT_Nccl_last_error();
+  });
+  stand_in_finish();
+  fake_nccl::set_patience(20);
+  fake_nccl::take_report();
+}
+
+// NCCL notices an error while a call waits on the node. The end of Taut's state ends that call.
+TEST(NcclByNodesGraphs, ReleaseAfterAnErrorEndsCallsOnTheNode) {
+  const int L = options().ranks_per_node;
+  if (L == 0) GTEST_SKIP() << "TAUT_RANKS_PER_NODE is not set";
+  if (L == 1) return;  // a node without other ranks
+  RepeatedCalls<float> calls({.policy = "block:8,nodes=on", .P = 2 * L, .count = 4032});
+  calls.ranks().run([&](NcclRank& me) {
+    EXPECT_EQ(calls.call(me), 0) << TAUT_Nccl_last_error();
+    me.finish();
+  });
+  fake_nccl::set_patience(0.3);
+  EXPECT_EQ(calls.call(calls.ranks()[0]), 0);
+  EXPECT_EQ(ncclCommRevoke(calls.ranks()[0].comm, 0), ncclSuccess);
+  EXPECT_EQ(TAUT_Nccl_comm_release(calls.ranks()[0].comm), 0);
+  stand_in_finish();
+  fake_nccl::set_patience(20);
+  const std::string report = fake_nccl::take_report();
+  EXPECT_EQ(report.find("deadlock"), std::string::npos) << report;
+}
+
 // ---- What a graph cannot hold
 
 // Expects that a captured call is refused with these words, leaves the capture as it was, and that the
@@ -467,6 +529,19 @@ TEST(NcclGraphs, BlocksBeyondAFrame) {
   EXPECT_EQ(TAUT_Nccl_AllReduce_with_residual(x.data(), x.data(), 2 * block + 1, ncclFloat32, ncclSum,
                                               residual.data(), ranks[0].comm, ranks[0].stream),
             static_cast<int>(Status::invalid_count));
+}
+
+// The first call on a communicator that has no stream of the program.
+TEST(NcclGraphs, TheCapacityIsSetBesideACapture) {
+  NcclThreads ranks(2);
+  const Stream captured(cudaStreamDefault);
+  cudaGraph_t graph = nullptr;
+  ASSERT_EQ(cudaStreamBeginCapture(captured, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+  ranks.run(
+      [&](NcclRank& me) { EXPECT_EQ(TAUT_Nccl_comm_set_capacity(me.comm, 2), 0) << TAUT_Nccl_last_error(); });
+  EXPECT_EQ(cudaStreamEndCapture(captured, &graph), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  for (int r = 0; r < 2; ++r) EXPECT_EQ(TAUT_Nccl_comm_release(ranks[r].comm), 0);
 }
 
 TEST(NcclGraphs, TheFirstCallOnACommunicatorIsRefused) {

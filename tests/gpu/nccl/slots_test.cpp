@@ -99,6 +99,34 @@ TEST(NcclSlots, AnyMemoryOfAProgram) {
   }
 }
 
+// A call that returned before is damaged in flight. The later one, on copies of its buffers, tells so on all
+// ranks, and has its result.
+TEST(NcclSlots, AnEarlierFailureTakesNoResult) {
+  constexpr std::size_t n = 3000;
+  constexpr int mismatch = static_cast<int>(Status::frame_mismatch);
+  NcclRanks ranks(2, "block:8,slots=2,when=always,min_bytes=1");
+  const OnGpu<float> x[] = {OnGpu<float>(std::vector<float>(n, 1)), OnGpu<float>(std::vector<float>(n, 2))};
+  const OnGpu<float> apart[] = {OnGpu<float>(std::vector<float>(n, 1), 1),
+                                OnGpu<float>(std::vector<float>(n, 2), 1)};
+  const OnGpu<float> residuals[] = {OnGpu<float>(std::vector<float>(n)), OnGpu<float>(std::vector<float>(n))};
+  fake_nccl::damage_message(1);
+  for (const int r : {0, 1})
+    EXPECT_EQ(TAUT_Nccl_AllReduce_with_residual(x[r].data(), x[r].data(), n, ncclFloat32, ncclSum,
+                                                residuals[r].data(), ranks[r].comm, ranks[r].stream),
+              0);
+  ranks.run([&](NcclRank& me) {
+    const OnGpu<float>& own = apart[me.rank];
+    EXPECT_EQ(TAUT_Nccl_AllReduce(own.data(), own.data(), n, ncclFloat32, ncclSum, me.comm, me.stream),
+              mismatch);
+    EXPECT_NE(std::string(TAUT_Nccl_last_error()).find("earlier call"), std::string::npos)
+        << TAUT_Nccl_last_error();
+    EXPECT_NEAR(own.peek(n)[n - 1], 3, 0.05);
+    EXPECT_EQ(TAUT_Nccl_comm_settle(me.comm, nullptr, me.stream), mismatch);
+    EXPECT_EQ(TAUT_Nccl_comm_settle(me.comm, nullptr, me.stream), 0);
+  });
+  fake_nccl::damage_message(0);
+}
+
 // A call without its peer fails. The program, which was never told to settle, has nothing to settle then.
 TEST(NcclSlots, CallsThatFailLeaveNothingToSettle) {
   testing::internal::CaptureStderr();

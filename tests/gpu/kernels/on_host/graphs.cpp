@@ -154,6 +154,11 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* 
   return call(cudaErrorUnknown, [&] {
     const StandInStream* const stream = find_stream(handle);
     if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+    const auto captures = [](const StandInStream* other) {
+      return other->kind == StandInStream::Kind::blocking && other->capture != nullptr;
+    };
+    if (stream->kind == StandInStream::Kind::legacy && std::ranges::any_of(runtime().streams, captures))
+      return cudaErrorStreamCaptureImplicit;
     *status = stream->capture == nullptr ? cudaStreamCaptureStatusNone
               : stream->capture->invalid ? cudaStreamCaptureStatusInvalidated
                                          : cudaStreamCaptureStatusActive;
