@@ -1,5 +1,5 @@
-// The planes codec on GPUs, as a DeviceCodec: checks arguments and launches kernels on the stream. The
-// kernels have the logic of the codec.
+// The planes codec on GPUs, as a DeviceCodec: checks arguments and launches kernels on the stream. The kernels
+// have the logic of the codec.
 #include <cmath>
 #include <optional>
 
@@ -26,8 +26,8 @@ constexpr CudaScratch::Purpose call_purpose{planes::frame_id, 0}, slots_purpose{
 
 // ---- Arguments
 
-// Runs action.operator()<T>(), where T is the type of a component of `type`. Returns the action's status, or
-// the status of the exception that the action throws.
+// Runs action.operator()<T>(), where T is the type of a component of `type`. Returns the action's status, or the
+// status of the exception that the action throws.
 template <class Action>
 int on_numbers(int type, std::size_t count, Action action) noexcept {
   if (!is_type(type)) return static_cast<int>(Status::invalid_type);
@@ -82,9 +82,7 @@ struct Call {
     return {words, words + chunks, slot_words};
   }
   // Return true if kernels can access the memory. A kernel that accessed other memory would end the context.
-  bool has_values(const void* values) const {
-    return (values != nullptr || count == 0) && aligned(values, sizeof(T));
-  }
+  bool has_values(const void* values) const { return (values != nullptr || count == 0) && aligned(values, sizeof(T)); }
   bool has_result() const { return result != nullptr && aligned(result, alignof(TAUT_Cuda_result)); }
   bool can_use(const void* frame, const void* values) const {
     return has_result() && has_values(values) && is_frame(frame);
@@ -99,13 +97,12 @@ bool usable(const Coding& coding) {
   return served && coding.bound.value > 0 && std::isfinite(coding.bound.value);
 }
 
-// Returns the prediction, with lags in components that reach some value. Nothing is sampled here: `auto` is
-// the prediction that the host gives to short arrays.
+// Returns the prediction, with lags in components that reach some value. Nothing is sampled here: `auto` is the
+// prediction that the host gives to short arrays.
 template <class T>
 planes::Prediction prediction_for(const Call<T>& call, const Coding& coding) {
   const auto components = static_cast<std::uint32_t>(components_of(call.type));
-  if (coding.predictor.automatic())
-    return {components > 1 ? planes::Predictor::pairs : planes::Predictor::delta, {}};
+  if (coding.predictor.automatic()) return {components > 1 ? planes::Predictor::pairs : planes::Predictor::delta, {}};
   const auto prediction = planes::prediction_of(coding.predictor, coding.dims).in_components(components);
   return {prediction.inner, prediction.lags.within(call.count)};
 }
@@ -130,8 +127,7 @@ Source source_of(const DeviceFrameItem& item) {
 
 template <class T>
 int encode_one(const Call<T>& call, const Coding& coding, const DeviceFrameItem& item) {
-  if (!call.can_use(item.frame, item.values) || !usable(coding))
-    return static_cast<int>(Status::invalid_argument);
+  if (!call.can_use(item.frame, item.values) || !usable(coding)) return static_cast<int>(Status::invalid_argument);
   const std::size_t most = planes::max_frame_bytes(sizeof(T), call.count, 1);
   if (item.bytes < most) return static_cast<int>(Status::buffer_too_small);
   StreamLauncher launcher = call.launcher;
@@ -139,8 +135,7 @@ int encode_one(const Call<T>& call, const Coding& coding, const DeviceFrameItem&
   const auto values = encoding(call, item.values, coding, prediction.inner);
   auto* const frame = static_cast<std::byte*>(item.frame);
   if (prediction.lags.any() && values.z.step != 0) {
-    planes::cuda::encode_lagged(launcher, values, prediction.lags, FrameMemory{frame, most}, call.integers(),
-                                call.memory());
+    planes::cuda::encode_lagged(launcher, values, prediction.lags, FrameMemory{frame, most}, call.integers(), call.memory());
   } else {
     CallMemory memory = call.memory();
     memory.polled = call.polled;
@@ -155,8 +150,7 @@ int decode_one(const Call<T>& call, const Coding& coding, const DeviceFrameItem&
   StreamLauncher launcher = call.launcher;
   auto* const values = static_cast<T*>(item.values);
   if (coding.predictor.lags.any())
-    planes::cuda::decode_lagged(launcher, source_of(item), call.type, values, call.count, add,
-                                call.integers(), call.memory());
+    planes::cuda::decode_lagged(launcher, source_of(item), call.type, values, call.count, add, call.integers(), call.memory());
   else
     planes::cuda::decode(launcher, source_of(item), call.type, values, call.count, add, call.memory());
   return 0;
@@ -176,8 +170,8 @@ std::optional<planes::cuda::CallReferences<T>> references_of(const Call<T>& call
   return all;
 }
 
-int encode_with_references(const Coding& coding, const DeviceFrameItem& item, DeviceReferences given,
-                           int type, bool polled, void* stream) noexcept {
+int encode_with_references(const Coding& coding, const DeviceFrameItem& item, DeviceReferences given, int type,
+                           bool polled, void* stream) noexcept {
   return on_numbers(type, item.count, [&]<class T>() {
     const Call<T> call(type, item.count, item.result, stream, polled);
     const auto references = references_of(call, given);
@@ -190,24 +184,22 @@ int encode_with_references(const Coding& coding, const DeviceFrameItem& item, De
     const auto values = encoding(call, item.values, coding, own);
     if (values.z.step == 0) return encode_one(call, coding, item);
     StreamLauncher launcher = call.launcher;
-    planes::cuda::encode_referenced(launcher, values,
-                                    coding.predictor.automatic() ? planes::Predictor::none : own, *references,
-                                    FrameMemory{static_cast<std::byte*>(item.frame), most}, call.memory());
+    planes::cuda::encode_referenced(launcher, values, coding.predictor.automatic() ? planes::Predictor::none : own,
+                                    *references, FrameMemory{static_cast<std::byte*>(item.frame), most}, call.memory());
     return 0;
   });
 }
 
-int decode_with_references(const Coding& coding, const DeviceFrameItem& item, DeviceReferences given,
-                           int type, void* stream) noexcept {
+int decode_with_references(const Coding& coding, const DeviceFrameItem& item, DeviceReferences given, int type,
+                           void* stream) noexcept {
   return on_numbers(type, item.count, [&]<class T>() {
     const Call<T> call(type, item.count, item.result, stream);
     const auto references = references_of(call, given);
-    if (!references || !call.can_use(item.frame, item.values))
-      return static_cast<int>(Status::invalid_argument);
+    if (!references || !call.can_use(item.frame, item.values)) return static_cast<int>(Status::invalid_argument);
     if (coding.predictor.lags.any()) return decode_one(call, coding, item, false);
     StreamLauncher launcher = call.launcher;
-    planes::cuda::decode_referenced(launcher, source_of(item), call.type, static_cast<T*>(item.values),
-                                    call.count, false, *references, call.memory());
+    planes::cuda::decode_referenced(launcher, source_of(item), call.type, static_cast<T*>(item.values), call.count, false,
+                                    *references, call.memory());
     return 0;
   });
 }
@@ -226,14 +218,10 @@ template <class CheckAlso, class Enqueue>
 int on_items(const DeviceFrameItem* items, int n, int type, bool polled, void* stream, CheckAlso check_also,
              Enqueue enqueue) noexcept {
   return on_numbers(type, 0, [&]<class T>() {
-    const auto call_of = [&](int i) {
-      return Call<T>(type, items[i].count, items[i].result, stream, polled);
-    };
+    const auto call_of = [&](int i) { return Call<T>(type, items[i].count, items[i].result, stream, polled); };
     for (int i = 0; i < n; ++i) {
-      if (const Status status = check(items[i], call_of(i)); status != Status::ok)
-        return static_cast<int>(status);
-      if (const Status status = check_also(call_of(i), items[i]); status != Status::ok)
-        return static_cast<int>(status);
+      if (const Status status = check(items[i], call_of(i)); status != Status::ok) return static_cast<int>(status);
+      if (const Status status = check_also(call_of(i), items[i]); status != Status::ok) return static_cast<int>(status);
     }
     // The stream has all scratch memory before the first launch, so that a capture is refused as a whole.
     for (int i = 0; i < n; ++i) call_of(i).item_memory(i);
@@ -251,8 +239,7 @@ int on_items(const DeviceFrameItem* items, int n, int type, bool polled, void* s
 
 bool together(const Coding& coding) noexcept { return !coding.predictor.lags.any(); }
 
-int encode(const Coding& coding, const DeviceFrameItem* items, int n, int type, bool polled,
-           void* stream) noexcept {
+int encode(const Coding& coding, const DeviceFrameItem* items, int n, int type, bool polled, void* stream) noexcept {
   if (!usable(coding)) return static_cast<int>(Status::invalid_argument);
   if (n == 1 || !together(coding))
     return one_by_one(items, n, [&](const DeviceFrameItem& item) {
@@ -264,17 +251,14 @@ int encode(const Coding& coding, const DeviceFrameItem* items, int n, int type, 
     const bool fits = item.bytes >= planes::max_frame_bytes(sizeof(T), call.count, 1);
     return fits ? Status::ok : Status::buffer_too_small;
   };
-  return on_items(
-      items, n, type, polled, stream, has_room,
-      [&]<class T>(auto& batch, const Call<T>& call, const DeviceFrameItem& item, const CallMemory& memory) {
-        const auto values = encoding(call, item.values, coding, prediction_for(call, coding).inner);
-        planes::cuda::encode(batch, values, FrameMemory{static_cast<std::byte*>(item.frame), item.bytes},
-                             memory);
-      });
+  return on_items(items, n, type, polled, stream, has_room,
+                  [&]<class T>(auto& batch, const Call<T>& call, const DeviceFrameItem& item, const CallMemory& memory) {
+                    const auto values = encoding(call, item.values, coding, prediction_for(call, coding).inner);
+                    planes::cuda::encode(batch, values, FrameMemory{static_cast<std::byte*>(item.frame), item.bytes}, memory);
+                  });
 }
 
-int decode(const Coding& coding, const DeviceFrameItem* items, int n, int type, bool add,
-           void* stream) noexcept {
+int decode(const Coding& coding, const DeviceFrameItem* items, int n, int type, bool add, void* stream) noexcept {
   if (n == 1 || !together(coding))
     return one_by_one(items, n, [&](const DeviceFrameItem& item) {
       return on_numbers(type, item.count, [&]<class T>() {
@@ -282,22 +266,20 @@ int decode(const Coding& coding, const DeviceFrameItem* items, int n, int type, 
       });
     });
   const auto nothing = []<class T>(const Call<T>&, const DeviceFrameItem&) { return Status::ok; };
-  return on_items(
-      items, n, type, false, stream, nothing,
-      [&]<class T>(auto& batch, const Call<T>& call, const DeviceFrameItem& item, const CallMemory& memory) {
-        planes::cuda::decode(batch, source_of(item), call.type, static_cast<T*>(item.values), call.count, add,
-                             memory);
-      });
+  return on_items(items, n, type, false, stream, nothing,
+                  [&]<class T>(auto& batch, const Call<T>& call, const DeviceFrameItem& item, const CallMemory& memory) {
+                    planes::cuda::decode(batch, source_of(item), call.type, static_cast<T*>(item.values), call.count, add,
+                                         memory);
+                  });
 }
 
 // ---- Sums
 
-int sum(const void* const* frames, const size_t* bytes, int n, size_t count, int type, void* to,
-        size_t capacity, TAUT_Cuda_result* result, bool polled, void* stream) noexcept {
+int sum(const void* const* frames, const size_t* bytes, int n, size_t count, int type, void* to, size_t capacity,
+        TAUT_Cuda_result* result, bool polled, void* stream) noexcept {
   return on_numbers(type, count, [&]<class T>() {
     const Call<T> call(type, count, result, stream, polled);
-    const bool counted =
-        frames != nullptr && bytes != nullptr && n >= 1 && n <= static_cast<int>(planes::cuda::max_sources);
+    const bool counted = frames != nullptr && bytes != nullptr && n >= 1 && n <= static_cast<int>(planes::cuda::max_sources);
     if (!counted || !call.has_result() || !is_frame(to)) return static_cast<int>(Status::invalid_argument);
     Source sources[planes::cuda::max_sources];
     for (int k = 0; k < n; ++k) {
@@ -312,8 +294,8 @@ int sum(const void* const* frames, const size_t* bytes, int n, size_t count, int
   });
 }
 
-int accumulate(const Coding& coding, const DeviceFrameItem& item, int type, void* to, size_t capacity,
-               bool polled, void* stream) noexcept {
+int accumulate(const Coding& coding, const DeviceFrameItem& item, int type, void* to, size_t capacity, bool polled,
+               void* stream) noexcept {
   return on_numbers(type, item.count, [&]<class T>() {
     const Call<T> call(type, item.count, item.result, stream, polled);
     if (!call.can_use(item.frame, item.values) || !is_frame(to) || !usable(coding))
@@ -351,10 +333,8 @@ void load_kernels(const Call<T>& call, bool lagged) {
   planes::cuda::decode(loader, sources[0], call.type, values, call.count, false, memory);
   planes::cuda::decode(batch, sources[0], call.type, values, call.count, false, memory);
   if (lagged)
-    planes::cuda::decode_lagged(loader, sources[0], call.type, values, call.count, false, call.integers(),
-                                memory);
-  if (!lagged)
-    planes::cuda::decode_referenced(loader, sources[0], call.type, values, call.count, false, {}, memory);
+    planes::cuda::decode_lagged(loader, sources[0], call.type, values, call.count, false, call.integers(), memory);
+  if (!lagged) planes::cuda::decode_referenced(loader, sources[0], call.type, values, call.count, false, {}, memory);
   planes::cuda::sum<T>(loader, {sources, call.type, call.count, {}}, room, memory);
   batch.launch_all();
 }
