@@ -108,7 +108,8 @@ Communicator::ActiveCall::~ActiveCall() {
 // Finds the rule of a call whose parameters may be known to some ranks only: the ranks first agree on these
 // parameters. A call that overlaps others then uses nothing that was learned, because the calls from which it
 // was learned may have completed on some ranks only.
-Task<Verdict> Communicator::ActiveCall::resolve_rule(Lane lane, Status earlier) {
+Task<Verdict> Communicator::ActiveCall::resolve_rule(std::uint64_t number, Lane lane, Status earlier) {
+  number_ = number;
   lane_ = lane;
   failure_ = earlier;
   if (early_.policy_state != nullptr) co_return Verdict{};

@@ -18,7 +18,7 @@ class Communicator::ActiveCall {
   // fill this rank's record; agree; execute. Every rank gets the same verdict. If the verdict is not good(),
   // later phases are skipped: the call is left to plain MPI, or fails. `lane`: the first of the lanes (tags)
   // of the call's messages. `earlier`: a failure of this rank before the call, or ok.
-  Task<Verdict> resolve_rule(Lane lane, Status earlier);
+  Task<Verdict> resolve_rule(std::uint64_t number, Lane lane, Status earlier);
   Task<Verdict> resolve_period();
   Task<Verdict> resolve_trial();
   Task<Verdict> resolve_bound();
@@ -98,6 +98,7 @@ class Communicator::ActiveCall {
   EarlyDecision early_;
   bool* compressed_;  // null: the call is not in flight
   CallRecord record_;
+  std::uint64_t number_ = 0;  // of the call on its communicator, the same on all ranks
   Lane lane_ = 0;
   int rounds_ = 0;  // of agreement
   Bound bound_;     // of the result, not relative

@@ -8,6 +8,7 @@
 #include "communication/comm/sum_history.hpp"
 #include "communication/gpu/frame_codec.hpp"
 #include "communication/team/hierarchical.hpp"
+#include "compressor/base/device_memory.hpp"
 #include "compressor/base/guarded.hpp"
 
 namespace taut {
@@ -76,8 +77,10 @@ void Communicator::ActiveCall::offer_history(AgreementMessage& mine) {
   series_->begin(bytes);
   states_ = series_->states();
   alone_ = is_timed_with_history() && series_->trials().next(plan_.coding);
-  looks_ = own_values(call_, rank()).most().count > 0 && (!alone_ || series_->pieces().size() == 0) &&
-           !series_->pieces().rests();
+  const ConstSlice own = own_values(call_, rank()).most();
+  const bool may_refer = !device_ || (on_device(own.data) && gpu::suits_kernels(own));
+  looks_ =
+      own.count > 0 && may_refer && (!alone_ || series_->pieces().size() == 0) && !series_->pieces().rests();
   if (policy().only_if_profitable())
     mine.set_history_times(series_->trials().own(), may_complete_early(call_.collective));
   offer_nanoseconds_ = clock_now() - began;
@@ -137,7 +140,7 @@ void Communicator::ActiveCall::agree_on_history(const AgreementMessage& agreed) 
   refers_ = needed_ <= states_.size();
   if (forecast_.period > states_.size()) forecast_.period = 0;
   state_number_ = hash(std::as_bytes(std::span(&agreed, 1)), series_->newest());
-  mix(state_number_, lane_);
+  mix(state_number_, number_);
   state_number_ |= 1;  // 0: no state
 }
 
@@ -149,8 +152,8 @@ Coding Communicator::ActiveCall::referring_coding() const {
   return coding;
 }
 
-// Runs the algorithm with the states of the series, and leaves a state. Without memory for the codec, this
-// rank encodes without references.
+// Runs the algorithm with the states of the series, and leaves a state. Without memory for the referring
+// codec, the usual one takes the references.
 Task<> Communicator::ActiveCall::run_in_series(const Codec& usual) {
   std::shared_ptr<const Codec> referring;
   const Codec* codec = &usual;

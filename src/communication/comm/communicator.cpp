@@ -43,6 +43,9 @@ class Communicator::Lanes final : public Waitable {
   bool ready() override { return ended_ == number_ / calls_at_a_time; }
   Lane result() const noexcept { return static_cast<Lane>(number_ % calls_at_a_time) * lanes_of_a_call; }
 
+  // Returns the number of the call among those of the communicator that have lanes: the same on all ranks.
+  std::uint64_t number() const noexcept { return number_; }
+
  private:
   static_assert(calls_at_a_time * lanes_of_a_call <= lanes);
   std::uint64_t number_;
@@ -58,7 +61,7 @@ Task<Verdict> Communicator::run(CollectiveCall call, std::optional<EarlyDecision
   if (call.begins != nullptr) earlier = co_await *call.begins;
   ActiveCall active(*this, std::move(call), *early, compressed);
   if (verdict.good()) {
-    verdict = co_await active.resolve_rule(co_await *own, earlier);
+    verdict = co_await active.resolve_rule(own->number(), co_await *own, earlier);
     if (verdict.good()) verdict = co_await active.resolve_period();
     if (verdict.good()) verdict = co_await active.resolve_trial();
     if (verdict.good()) verdict = co_await active.resolve_bound();

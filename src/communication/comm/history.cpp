@@ -197,14 +197,19 @@ std::shared_ptr<Series> Histories::of(std::uint64_t key, std::size_t bytes, std:
     series_.splice(series_.begin(), series_, known);
   } else {
     series_.push_front(std::make_shared<Series>(key));
-    if (series_.size() > most_series) series_.pop_back();
+    if (series_.size() > most_series) {  // the new one is idle, too
+      const auto idle =
+          std::find_if(series_.rbegin(), series_.rend(), [](const auto& one) { return !one->under_way(); });
+      series_.erase(std::next(idle).base());
+      if (series_.front()->key() != key) return nullptr;
+    }
   }
   const auto held = [&] {
     return std::accumulate(series_.begin(), series_.end(), bytes,
                            [](std::size_t sum, const auto& one) { return sum + one->bytes(); });
   };
   const std::shared_ptr<Series> found = series_.front();
-  if (held() - std::min(found->spare_bytes(), bytes) <= limit) return found;
+  if (found->under_way() || held() - std::min(found->spare_bytes(), bytes) <= limit) return found;
   for (const auto& one : series_) one->drop_spare();
   for (auto one = series_.rbegin(); held() > limit && one != series_.rend(); ++one)
     while (!(*one)->under_way() && !(*one)->states().empty() && held() > limit) (*one)->drop_oldest();

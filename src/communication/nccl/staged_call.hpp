@@ -8,12 +8,14 @@
 namespace taut::nccl {
 
 // Lets a rank whose buffers are in memory of the host, or not aligned to their type, take part in a call in
-// slots. Buffers that overlap, as those of a call in place, are copied together.
+// slots. Buffers that overlap, as those of a call in place, are copied together. The object must live until
+// the stream has done the work (gpu::free_after).
 class StagedCall {
  public:
   // Enqueues copies of the operands to the device. Throws Error.
   StagedCall(const gpu::DeviceServices& services, const NcclCall& call, const CollectiveCall& described);
 
+  // Return the call with the copies as operands.
   const NcclCall& call() const noexcept { return staged_; }
   const CollectiveCall& described() const noexcept { return described_; }
 

@@ -277,7 +277,7 @@ std::unique_ptr<Codec> make(const Coding& coding) {
 constexpr CodecOnDevices on_devices{
     .encodes = [](const Coding& coding) noexcept { return !coding.checksum; },
     .decoding = [](const FrameHeader& header, ConstBytes, const Coding&) -> std::optional<Coding> {
-      if (reference_count(header) > 0) return {};  // the host decodes it: callers pass no references on
+      if (reference_count(header) > 0) return {};  // without its references
       Coding coding{.bound = header.bound};
       coding.predictor.lags.n = header.parameters[1];
       return coding;

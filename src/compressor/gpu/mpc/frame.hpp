@@ -111,9 +111,11 @@ TAUT_DEVICE OpenFrame parse_header(const HeaderView& h, const ExpectedFrame& exp
   } else {
     const bool whole =
         bytes % 4 == 0 && bytes >= 4 * before + index_bytes(expected.chunks) && words == f.record_words;
-    const bool empty = expected.chunks > 0 || (words == 0 && whole && h.word[header_words + before] == 0);
-    const bool good = f.distance <= max_distance && h.addends() == 1 && lags <= max_lags && whole && empty &&
-                      grid.good(expected.grid_bytes) && good_lags(h, grid.words(), lags, expected.words);
+    const bool index_valid =
+        expected.chunks > 0 || (words == 0 && whole && h.word[header_words + before] == 0);
+    const bool good = f.distance <= max_distance && h.addends() == 1 && lags <= max_lags && whole &&
+                      index_valid && grid.good(expected.grid_bytes) &&
+                      good_lags(h, grid.words(), lags, expected.words);
     f.status = good ? 0 : code(Status::corrupt_frame);
   }
   return f;

@@ -53,14 +53,14 @@ struct Call {
   std::size_t count;  // number of T
   StreamLauncher launcher;
   TAUT_Cuda_result* result;
-  bool polled;
+  bool polled;  // the host reads result and frame as soon as `done` is 1 (DeviceCodec)
 
-  Call(int of, std::size_t values, TAUT_Cuda_result* to, void* stream, bool by_host = false)
+  Call(int of, std::size_t values, TAUT_Cuda_result* to, void* stream, bool host_polls = false)
       : type{static_cast<std::uint8_t>(of)},
         count(values * components_of(type)),
         launcher{static_cast<cudaStream_t>(stream)},
         result(to),
-        polled(by_host) {}
+        polled(host_polls) {}
 
   CallMemory memory(CudaScratch::Purpose purpose = call_purpose) const {
     std::byte* const at = scratch().reserve(launcher.stream, purpose, planes::cuda::scratch_bytes(count));

@@ -30,6 +30,8 @@ void encode_referenced(Launcher& launcher, const EncodeCall<T>& call, Predictor 
   job.encode.sink = sink_of(frame, call.count, memory, state_words * states.n);
   job.encode.z.predictor = predictor;
   with_packed_bits(call.z, [&]<PackedBits Bits>() {
+    // If the first kernel asks for it, the others encode again without references. The last one ends the
+    // call.
     launcher.template launch<ReferencedEncodeKernel<T, Bits>>(plain.sink.chunks, job);
     launcher.template launch<BeginAgainKernel>(1, {plain.sink.control});
     launcher.template launch<ReferencedEndKernel<T, Bits>>(seal.blocks, {plain, {states, predictor}});

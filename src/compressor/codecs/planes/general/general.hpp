@@ -23,7 +23,7 @@ const T* whole_groups(const T* values, std::size_t n, Predictor predictor,
 
 // Returns the size in bytes of the largest record of n values without lags and runs. `flags`: large or 0.
 inline std::size_t max_plane_bytes(std::size_t n, std::uint8_t flags) noexcept {
-  constexpr std::size_t signs = 3;  // sign bits of the integer, the difference and the second difference
+  constexpr std::size_t signs = 3;  // the integer's sign, and a bit for each of two differences
   const std::size_t bits = ((flags & large) != 0 ? large_bits : small_bits) + signs;
   return RecordHeader{}.bytes() + blocks_of(n) * (bits + 1) + sizeof(std::uint32_t);
 }
@@ -99,8 +99,8 @@ class GeneralPath {
                         const Quantiser<T>& z, const EarlierIntegers& earlier,
                         PlaneRecordWriter& writer) const;
 
-  // Returns true if many more values have a 64-bit integer, now in `q`, than a 32-bit one. `marks` then marks
-  // the values without a 64-bit integer.
+  // Returns true if many more values have a wide integer than a large one, whose lack `marks` marks. `q` then
+  // has the wide integers, and `marks` marks the values without one.
   bool becomes_wide(const T* values, std::size_t n, const Quantiser<T>& z, std::int64_t* q,
                     ChunkMask& marks) const noexcept;
 
@@ -118,7 +118,7 @@ class GeneralPath {
     general_.for_type<T>().add(values, operand, n);
   }
 
-  // Decodes a record whose integers `q` were computed.
+  // Decodes a record whose integers are in `q`.
   void decode_integers(const Record<T>& record, const std::int32_t* q, const Quantiser<T>& z,
                        T* values) const;
 

@@ -129,7 +129,7 @@ inline BlockStarts<R> starts_of(const typename R::Register (&last)[2], std::int3
   return starts;
 }
 
-// The last two integers before a batch; after reading, the last two of the batch.
+// The last two integers before a batch; after reading, those of the batch that the predictor needs.
 struct Carry {
   std::int32_t last_two[2];
 };
