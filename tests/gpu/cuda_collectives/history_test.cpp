@@ -1,7 +1,5 @@
 // Promise: with history=, frames of collectives that move values on GPUs refer to earlier calls, and results
 // have the bits that they have without it, and on the host.
-#include "communication/gpu/frame_codec.hpp"
-#include "communication/gpu/staging_codec.hpp"
 #include "gpu/cuda_collectives/device_job.hpp"
 #include "support/histories.hpp"
 #include "support/test_size.hpp"
