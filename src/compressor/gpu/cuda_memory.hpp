@@ -48,6 +48,8 @@ class DeviceMemory {
                              : cudaMalloc(memory, bytes);
     };
     const cudaError_t error = create();
+    if (error == cudaSuccess) return error;
+    const std::lock_guard lock(mutex_);
     return make_room(error) ? create() : error;
   }
 
@@ -61,33 +63,46 @@ class DeviceMemory {
   // Allocates plain memory of the current device, or pinned memory, which every device accesses at the same
   // address.
   cudaError_t allocate_unordered(void** memory, std::size_t bytes, MemoryKind kind) {
-    Allocation wanted{std::bit_ceil(bytes), -1};
+    Allocation wanted{bytes, -1};
     if (kind == MemoryKind::plain)
       if (const cudaError_t error = cudaGetDevice(&wanted.device); error != cudaSuccess) return error;
-    const cudaError_t error = take_or_create(memory, wanted);
-    return make_room(error) ? take_or_create(memory, wanted) : error;
+    if (kind == MemoryKind::plain) wanted.bytes = std::bit_ceil(bytes);
+    const std::lock_guard lock(mutex_);
+    if (take_unused(memory, wanted)) return cudaSuccess;
+    free_unused(false);
+    unused_.reserve(unordered_.size() + 1);                // free_unordered() cannot throw then
+    std::map<void*, Allocation> entry{{nullptr, wanted}};  // nothing can throw once there is memory
+    cudaError_t error = create(memory, wanted);
+    if (make_room(error)) error = create(memory, wanted);
+    if (error != cudaSuccess) return error;
+    auto node = entry.extract(nullptr);
+    node.key() = *memory;
+    unordered_.insert(std::move(node));
+    return cudaSuccess;
   }
 
-  // Keeps memory until trim(), or until memory is short. cudaFree would wait for all work of the device, also
-  // for kernels that wait for other ranks, and cudaFreeHost for streams, whose work may wait for launches of
-  // other threads, which wait for cudaFreeHost. Sizes are powers of two, so that memory is reused. No work
+  // Frees pinned memory, or keeps it until no stream waits for the host: cudaFreeHost would wait for such a
+  // stream, and launches of other threads, which the stream waits for, would wait for cudaFreeHost. Plain
+  // memory is kept until trim(), or until memory is short: cudaFree would wait for all work of the device,
+  // also for kernels that wait for other ranks. Its sizes are powers of two, so that it is reused. No work
   // may use the memory any more: allocate_unordered() hands it out at once.
   void free_unordered(void* memory) {
     const std::lock_guard lock(mutex_);
     unused_.push_back(memory);
+    free_unused(false);
   }
 
   // Notes that a stream is about to wait until *word has reached `value`. The word is never freed.
   void note_wait(const std::uint32_t* word, std::uint32_t value) {
-    const std::lock_guard lock(waits_mutex_);
+    const std::lock_guard lock(mutex_);
     drop_past_waits();
     waits_.emplace_back(word, value);
   }
 
   // Gives unused memory back to the system: that of all pools, and freed memory if no stream waits now.
   cudaError_t trim() {
-    free_unused();
     const std::lock_guard lock(mutex_);
+    free_unused(true);
     for (const auto& [device, pool] : pools_)
       if (const cudaError_t error = cudaMemPoolTrimTo(pool, 0); error != cudaSuccess) return error;
     return cudaSuccess;
@@ -146,18 +161,6 @@ class DeviceMemory {
     return !waits_.empty();
   }
 
-  cudaError_t take_or_create(void** memory, const Allocation& wanted) {
-    const std::lock_guard lock(mutex_);
-    if (take_unused(memory, wanted)) return cudaSuccess;
-    unused_.reserve(unordered_.size() + 1);                // free_unordered() cannot throw then
-    std::map<void*, Allocation> entry{{nullptr, wanted}};  // nothing can throw once there is memory
-    if (const cudaError_t error = create(memory, wanted); error != cudaSuccess) return error;
-    auto node = entry.extract(nullptr);
-    node.key() = *memory;
-    unordered_.insert(std::move(node));
-    return cudaSuccess;
-  }
-
   // Takes unused memory of the wanted device, of the wanted size or up to twice as large.
   bool take_unused(void** memory, const Allocation& wanted) {
     std::size_t best = unused_.size(), best_bytes = 2 * wanted.bytes + 1;
@@ -177,44 +180,33 @@ class DeviceMemory {
     return cudaHostAlloc(memory, wanted.bytes, cudaHostAllocPortable | cudaHostAllocMapped);
   }
 
-  // Frees the unused memory, unless a stream waits; no stream begins to wait meanwhile. Returns true if there
-  // was any. Other threads may allocate memory while CUDA waits for their work.
-  bool free_unused() {
-    const std::lock_guard no_wait(waits_mutex_);
-    if (any_wait()) return false;
-    bool any = false;
-    void* memory = nullptr;
-    for (bool plain = false; remove_unused(memory, plain); any = true)
+  // Frees the unused pinned memory, and the unused plain memory if asked for, unless a stream waits.
+  void free_unused(bool plain_too) {
+    if (unused_.empty() || any_wait()) return;
+    std::erase_if(unused_, [&](void* memory) {
+      const bool plain = unordered_[memory].device >= 0;
+      if (plain && !plain_too) return false;
       drop_error(plain ? cudaFree(memory) : cudaFreeHost(memory));
-    return any;
-  }
-
-  // Removes one unused block from the lists. Returns false if there is none.
-  bool remove_unused(void*& memory, bool& plain) {
-    const std::lock_guard lock(mutex_);
-    if (unused_.empty()) return false;
-    memory = unused_.back();
-    unused_.pop_back();
-    plain = unordered_.extract(memory).mapped().device >= 0;
-    return true;
+      return unordered_.erase(memory) != 0;
+    });
   }
 
   // Frees unused memory if an allocation has failed for want of memory. Returns true if it is worth
   // repeating.
   bool make_room(cudaError_t error) {
-    if (error != cudaErrorMemoryAllocation) return false;
     const RelaxedCaptureScope scope;
-    if (!free_unused()) return false;
+    const std::size_t before = unused_.size();
+    if (error == cudaErrorMemoryAllocation) free_unused(true);
+    if (unused_.size() == before) return false;
     drop_error(error);
     return true;
   }
 
-  std::mutex mutex_;                       // of the pools and the lists of memory
-  std::map<int, cudaMemPool_t> pools_;     // by device
-  std::map<void*, Allocation> unordered_;  // all plain and pinned memory
-  std::vector<void*> unused_;              // memory of unordered_ that is freed
-  std::mutex waits_mutex_;                 // of the waits; locked before the other one
+  std::mutex mutex_;
+  std::map<int, cudaMemPool_t> pools_;                                 // by device
   std::vector<std::pair<const std::uint32_t*, std::uint32_t>> waits_;  // words, and the awaited values
+  std::map<void*, Allocation> unordered_;                              // all plain and pinned memory
+  std::vector<void*> unused_;                                          // memory of unordered_ that is freed
 };
 
 // Never destroyed: memory is freed after static destructors.

@@ -101,20 +101,6 @@ TEST(CudaMemory, IsOnTheDeviceThoughOneChangeToItFails) {
   EXPECT_EQ(here, 1);
 }
 
-// cudaFreeHost would wait for streams.
-TEST(CudaMemory, ThatIsPinnedIsKeptUntilTheRelease) {
-  const gpu::DeviceServices& services = *TAUT_Cuda_services();
-  void *first = nullptr, *second = nullptr;
-  ASSERT_EQ(services.allocate(&first, 1000, gpu::MemoryKind::pinned), 0);
-  services.free(first, gpu::MemoryKind::pinned);
-  EXPECT_EQ(stand_in_device_of(first), stand_in_host);
-  ASSERT_EQ(services.allocate(&second, 600, gpu::MemoryKind::pinned), 0);
-  EXPECT_EQ(second, first);
-  services.free(second, gpu::MemoryKind::pinned);
-  EXPECT_EQ(release(), 0);
-  EXPECT_EQ(stand_in_device_of(first), stand_in_unknown);
-}
-
 // A program finds no error of an allocation that succeeds at last, nor of a free, in cudaGetLastError.
 TEST(CudaMemory, ThatIsKeptMakesRoomForOthers) {
   const gpu::DeviceServices& services = *TAUT_Cuda_services();
