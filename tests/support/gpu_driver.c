@@ -11,7 +11,7 @@
 
 #include "support/gpu_faults.h"
 
-enum { most = 4096, page = 4096 };
+enum { most = 8192, page = 4096 };
 
 /* `opened`: scopes in which the memory is accessible. `asked`: bytes that the program has asked for. Behind
    the memory is a page that nobody may access. */
