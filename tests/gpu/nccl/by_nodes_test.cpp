@@ -30,7 +30,7 @@ class NcclByNodes : public testing::Test {
   const int L = options().ranks_per_node;
 };
 
-// Frees the scratch memory of streams that are gone: the simulated GPUs hold 4096 memories.
+// Frees the scratch memory of streams that are gone: the simulated GPUs hold 8192 memories.
 void free_scratch() {
   stand_in_finish();
   EXPECT_EQ(TAUT_Cuda_release(), 0);

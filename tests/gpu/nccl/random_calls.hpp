@@ -81,7 +81,7 @@ inline bool are_of_nccl(const Trial& trial, NcclJob& job) {
 }
 
 // Calls test(seed) for seeds. Scratch memory of streams that are gone is freed at times: the simulated GPUs
-// hold 4096 memories.
+// hold 8192 memories.
 template <class Test>
 void for_each_seed_on_gpus(std::uint64_t count, Test test) {
   for_each_seed(count, [&](std::uint64_t seed) {
