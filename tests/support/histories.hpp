@@ -78,4 +78,13 @@ struct History {
   }
 };
 
+// Adds values, predicted from references, to a frame. `sum` gets the frame of the sum.
+inline SizeOrStatus accumulated(const Codec& codec, const FrameBytes& frame, const Values& values,
+                                References references, FrameBytes& sum) {
+  sum.assign(codec.max_bytes(values.type(), values.count(), header_of(frame).addends + 1), std::byte{});
+  const SizeOrStatus size = codec.arithmetic()->accumulate(frame, values.slice(), references, sum);
+  sum.resize(size.bytes);
+  return size;
+}
+
 }  // namespace taut::test

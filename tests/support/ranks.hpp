@@ -38,4 +38,18 @@ class Ranks {
   std::vector<std::unique_ptr<Communicator>> comms;
 };
 
+// Makes a call in flight.
+inline Task<> start(Communicator& comm, CollectiveCall call, Verdict& verdict) {
+  bool compressed = false;
+  verdict = co_await comm.run(std::move(call), {}, &compressed);
+}
+
+// Makes two calls, which are under way at the same time.
+inline Task<Verdict> start_both(Communicator& comm, CollectiveCall first, CollectiveCall second) {
+  Verdict verdicts[2];
+  Task<> calls[] = {start(comm, std::move(first), verdicts[0]), start(comm, std::move(second), verdicts[1])};
+  co_await taut::all(calls);
+  co_return verdicts[0].good() ? verdicts[1] : verdicts[0];
+}
+
 }  // namespace taut::test

@@ -325,17 +325,6 @@ TEST(HistoryOnGpus, ForecastsChooseTheCall) {
   EXPECT_LE(compared(noise), 1.01);
 }
 
-Task<> start(Communicator& comm, CollectiveCall call, Verdict& verdict) {
-  bool compressed = false;
-  verdict = co_await comm.run(std::move(call), {}, &compressed);
-}
-Task<Verdict> start_both(Communicator& comm, CollectiveCall first, CollectiveCall second) {
-  Verdict verdicts[2];
-  Task<> calls[] = {start(comm, std::move(first), verdicts[0]), start(comm, std::move(second), verdicts[1])};
-  co_await taut::all(calls);
-  co_return verdicts[0].good() ? verdicts[1] : verdicts[0];
-}
-
 // Each step makes two calls with the same buffers, as persistent requests do.
 TEST(HistoryOnGpus, CallsInFlightHaveSeriesOfTheirOwn) {
   for (const Collective collective : {Collective::bcast, Collective::alltoall}) {

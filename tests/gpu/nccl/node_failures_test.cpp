@@ -6,23 +6,19 @@
 namespace taut::test {
 namespace node_failures_test {
 
-// A rank has no memory for a call by nodes. Calls on its node fail without a settle, and nobody waits for it.
-TEST(NcclByNodesGraphs, AFailureOfOneRankEndsCallsOnItsNode) {
-  const int L = options().ranks_per_node, failed = static_cast<int>(Status::transport_failed);
-  if (L == 0) GTEST_SKIP() << "TAUT_RANKS_PER_NODE is not set";
-  if (L == 1) return;  // a node without other ranks
-  RepeatedCalls<float> calls(
-      {.policy = "block:8,nodes=on", .P = 2 * L, .count = 4032, .with_residual = true});
+constexpr int failed = static_cast<int>(Status::transport_failed);
+
+// Makes a call of each rank. The simulated NCCL then soon gives up kernels that wait for ranks.
+void make_first_calls(RepeatedCalls<float>& calls) {
   calls.ranks().run([&](NcclRank& me) {
     EXPECT_EQ(calls.call(me), 0) << TAUT_Nccl_last_error();
     me.finish();
   });
   fake_nccl::set_patience(0.3);
-  stand_in_no_memory_at(1);
-  EXPECT_EQ(TAUT_Cuda_release(), 0);
-  EXPECT_EQ(calls.call(calls.ranks()[0]), static_cast<int>(Status::out_of_memory));
-  stand_in_no_memory_at(0);
-  EXPECT_EQ(calls.call(calls.ranks()[0]), failed);
+}
+
+// Expects that calls fail on the other ranks of rank 0's node, which has L ranks.
+void expect_ended_on_first_node(RepeatedCalls<float>& calls, int L) {
   calls.ranks().run([&](NcclRank& me) {
     if (me.rank == 0 || me.rank >= L) return;
     calls.call(me);
@@ -33,32 +29,37 @@ TEST(NcclByNodesGraphs, AFailureOfOneRankEndsCallsOnItsNode) {
   fake_nccl::take_report();
 }
 
-// A rank whose residual is refused ends the calls on its node: its next sum is added to none of theirs.
-TEST(NcclByNodesGraphs, AResidualThatIsRefusedEndsCallsOnItsNode) {
-  const int L = options().ranks_per_node, failed = static_cast<int>(Status::transport_failed);
+// A rank has no memory for a call by nodes. Calls on its node fail without a settle, and nobody waits for it.
+TEST(NcclByNodesGraphs, AFailureOfOneRankEndsCallsOnItsNode) {
+  const int L = options().ranks_per_node;
   if (L == 0) GTEST_SKIP() << "TAUT_RANKS_PER_NODE is not set";
   if (L == 1) return;  // a node without other ranks
   RepeatedCalls<float> calls(
       {.policy = "block:8,nodes=on", .P = 2 * L, .count = 4032, .with_residual = true});
-  calls.ranks().run([&](NcclRank& me) {
-    EXPECT_EQ(calls.call(me), 0) << TAUT_Nccl_last_error();
-    me.finish();
-  });
-  fake_nccl::set_patience(0.3);
+  make_first_calls(calls);
+  stand_in_no_memory_at(1);
+  EXPECT_EQ(TAUT_Cuda_release(), 0);
+  EXPECT_EQ(calls.call(calls.ranks()[0]), static_cast<int>(Status::out_of_memory));
+  stand_in_no_memory_at(0);
+  EXPECT_EQ(calls.call(calls.ranks()[0]), failed);
+  expect_ended_on_first_node(calls, L);
+}
+
+// A rank whose residual is refused ends the calls on its node: its next sum is added to none of theirs.
+TEST(NcclByNodesGraphs, AResidualThatIsRefusedEndsCallsOnItsNode) {
+  const int L = options().ranks_per_node;
+  if (L == 0) GTEST_SKIP() << "TAUT_RANKS_PER_NODE is not set";
+  if (L == 1) return;  // a node without other ranks
+  RepeatedCalls<float> calls(
+      {.policy = "block:8,nodes=on", .P = 2 * L, .count = 4032, .with_residual = true});
+  make_first_calls(calls);
   const OnGpu<float> x(4032);
   const NcclRank& first = calls.ranks()[0];
   EXPECT_EQ(TAUT_Nccl_AllReduce_with_residual(x.data(), x.data(), 4032, ncclFloat32, ncclSum, x.data(),
                                               first.comm, first.stream),
             static_cast<int>(Status::invalid_argument));
   EXPECT_EQ(calls.call(first), failed) << TAUT_Nccl_last_error();
-  calls.ranks().run([&](NcclRank& me) {
-    if (me.rank == 0 || me.rank >= L) return;
-    calls.call(me);
-    EXPECT_EQ(calls.call(me), failed) << TAUT_Nccl_last_error();
-  });
-  stand_in_finish();
-  fake_nccl::set_patience(20);
-  fake_nccl::take_report();
+  expect_ended_on_first_node(calls, L);
 }
 
 // NCCL notices an error while a call waits on the node. The end of Taut's state ends that call.
@@ -67,11 +68,7 @@ TEST(NcclByNodesGraphs, ReleaseAfterAnErrorEndsCallsOnTheNode) {
   if (L == 0) GTEST_SKIP() << "TAUT_RANKS_PER_NODE is not set";
   if (L == 1) return;  // a node without other ranks
   RepeatedCalls<float> calls({.policy = "block:8,nodes=on", .P = 2 * L, .count = 4032});
-  calls.ranks().run([&](NcclRank& me) {
-    EXPECT_EQ(calls.call(me), 0) << TAUT_Nccl_last_error();
-    me.finish();
-  });
-  fake_nccl::set_patience(0.3);
+  make_first_calls(calls);
   EXPECT_EQ(calls.call(calls.ranks()[0]), 0);
   EXPECT_EQ(ncclCommRevoke(calls.ranks()[0].comm, 0), ncclSuccess);
   EXPECT_EQ(TAUT_Nccl_comm_release(calls.ranks()[0].comm), 0);

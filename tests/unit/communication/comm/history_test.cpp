@@ -255,18 +255,6 @@ TEST(History, SpecialValuesPass) {
   }
 }
 
-// Makes two calls, which are under way at the same time.
-Task<> start(Communicator& comm, CollectiveCall call, Verdict& verdict) {
-  bool compressed = false;
-  verdict = co_await comm.run(std::move(call), {}, &compressed);
-}
-Task<Verdict> start_both(Communicator& comm, CollectiveCall first, CollectiveCall second) {
-  Verdict verdicts[2];
-  Task<> calls[] = {start(comm, std::move(first), verdicts[0]), start(comm, std::move(second), verdicts[1])};
-  co_await taut::all(calls);
-  co_return verdicts[0].good() ? verdicts[1] : verdicts[0];
-}
-
 // Runs pairs of calls with the same buffers in each step. `shared`: a root sends the same buffer by both.
 Sequence run_pairs(Collective collective, const std::string& policy, bool shared) {
   Ranks ranks(3, policy);

@@ -180,14 +180,6 @@ TEST(PlanesWideReferences, HaveNoLagBehindThem) {
 
 // ---- Sums
 
-SizeOrStatus accumulated(const Codec& codec, const FrameBytes& frame, const Values& values,
-                         References references, FrameBytes& sum) {
-  sum.assign(codec.max_bytes(values.type(), values.count(), header_of(frame).addends + 1), std::byte{});
-  const SizeOrStatus size = codec.arithmetic()->accumulate(frame, values.slice(), references, sum);
-  sum.resize(size.bytes);
-  return size;
-}
-
 SizeOrStatus summed(const Codec& codec, const FrameBytes& a, const FrameBytes& b, FrameBytes& sum) {
   const FrameHeader first = header_of(a);
   sum.assign(codec.max_bytes(first.type, first.count, first.addends + header_of(b).addends), std::byte{});

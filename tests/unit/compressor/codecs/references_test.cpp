@@ -24,14 +24,6 @@ FrameBytes sum_of(const Codec& codec, const std::vector<FrameBytes>& frames) {
   return sum;
 }
 
-SizeOrStatus accumulated(const Codec& codec, const FrameBytes& frame, const Values& values,
-                         References references, FrameBytes& sum) {
-  sum.assign(codec.max_bytes(values.type(), values.count(), header_of(frame).addends + 1), std::byte{});
-  const SizeOrStatus size = codec.arithmetic()->accumulate(frame, values.slice(), references, sum);
-  sum.resize(size.bytes);
-  return size;
-}
-
 TEST(References, MakeFramesOfAlikeMessagesShort) {
   for (const std::size_t count : {3000u, 100000u}) {
     const History history(DType::f64, count, Pattern::noisy, 1);
