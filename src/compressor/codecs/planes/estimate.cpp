@@ -1,6 +1,8 @@
 // Estimates of the size of a message under several predictions, from sampled pieces of its values.
 #include "compressor/codecs/planes/typed_codec.hpp"
 
+#include <bit>
+
 #include "compressor/frame/sample.hpp"
 
 namespace taut::planes {
@@ -13,6 +15,12 @@ constexpr std::size_t piece_values = Pieces::max_values, piece_groups = piece_va
 // part of the message.
 constexpr std::size_t pieces_with_references = 16;
 
+// Distance between pieces that are measured one after the other with references: the first few, by which
+// predictions are dropped, are from all over the message.
+constexpr std::size_t piece_stride = 5;
+static_assert(pieces_with_references % piece_stride != 0 &&
+              min_values_to_sample / Pieces::max_values >= pieces_with_references);
+
 // Behind references a piece with more runs is measured as a part of a wide chunk.
 constexpr std::size_t min_runs_of_wide_piece = wide_threshold / (chunk_values / piece_values);
 
@@ -23,6 +31,18 @@ constexpr std::size_t with_surcharge(std::size_t bytes) noexcept {
 }
 // A lag behind references is chosen if it saves about this part more: chunks then depend on each other.
 constexpr std::size_t min_gain_of_row_divisor = 64;
+
+// More bytes than all pieces take: of a prediction that is out of the question.
+constexpr std::size_t never_chosen = std::size_t{1} << 32;
+
+// Drops the predictions that are far behind the best one after 2, 4 and 8 pieces: by more than 1, 1/2 and 1/4
+// of its bytes. Most of the time of an estimate goes into predictions that lose.
+void drop_losers(std::size_t pieces, std::span<std::size_t> bytes) noexcept {
+  if (pieces < 2 || !std::has_single_bit(pieces)) return;
+  const std::size_t least = *std::ranges::min_element(bytes);
+  for (std::size_t& all : bytes)
+    if (all > least + 2 * least / pieces) all = never_chosen;
+}
 
 // Returns true for a prediction that costs more time than the others.
 bool slow(const Prediction& p) noexcept {
@@ -155,8 +175,6 @@ class WidePiece {
   }
 
  private:
-  static constexpr std::size_t never_chosen = std::size_t{1} << 32;  // more than all pieces take
-
   std::size_t first_, runs_ = 0;
   const ReferenceIntegers<T>& references_;
   const KernelSet& kernels_;
@@ -180,6 +198,7 @@ bool add_wide_piece(const WidePiece<T>& piece, std::span<const Prediction> predi
                     std::span<std::size_t> bytes) noexcept {
   const std::size_t exact_bytes = piece.runs() * run_bytes<T>(true);
   for (std::size_t k = 0; k < predictions.size(); ++k) {
+    if (bytes[k] >= never_chosen) continue;
     const std::size_t all = exact_bytes + piece.plane_bytes(predictions[k]);
     bytes[k] += predictions[k].references > 0 ? with_surcharge(all) : all;
   }
@@ -195,16 +214,20 @@ std::size_t estimate(const T* values, std::size_t count, const Quantiser<T>& z, 
   const Pieces pieces(count, references.count() > 0 ? pieces_with_references : Pieces::min_pieces);
   if (pieces.values != piece_values || z.step == 0) return 0;
   std::ranges::fill(bytes, 0);
-  const bool may_be_wide = sizeof(T) == 8 && references.count() > 0 && !predictions[0].by_addend;
+  const bool refers = references.count() > 0;
+  const bool may_be_wide = sizeof(T) == 8 && refers && !predictions[0].by_addend;
   for (std::size_t i = 0; i < pieces.count; ++i) {
-    Piece<T> piece(values, pieces.first(i), z, references, kernels);
+    if (refers) drop_losers(i, bytes);
+    const std::size_t first = pieces.first(refers ? i * piece_stride % pieces.count : i);
+    Piece<T> piece(values, first, z, references, kernels);
     if (may_be_wide && piece.runs() > min_runs_of_wide_piece) {
-      if (!add_wide_piece<T>({values, pieces.first(i), z, references, kernels}, predictions, bytes)) return 0;
+      if (!add_wide_piece<T>({values, first, z, references, kernels}, predictions, bytes)) return 0;
       continue;
     }
     const std::size_t exact_bytes = piece.runs() * run_bytes<T>(false);
     if (exact_bytes > piece_values * sizeof(T) / 4) return 0;
     for (std::size_t k = 0; k < predictions.size(); ++k) {
+      if (bytes[k] >= never_chosen) continue;
       const std::size_t all = exact_bytes + plane_bytes(piece, predictions[k], kernels);
       bytes[k] += slow(predictions[k]) ? with_surcharge(all) : all;
       if (predictions[k].references > 0 && predictions[k].lags.any())
