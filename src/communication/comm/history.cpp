@@ -117,10 +117,11 @@ EarlierPieces::Piece EarlierPieces::piece_of(ConstSlice values) {
 }
 
 HistoryForecast EarlierPieces::forecast(ConstSlice values, bool addends, const Codec& codec,
-                                        std::size_t depth, const Codec* referring) {
+                                        std::size_t depth, const Codec* referring, double min_saving) {
   Piece piece = piece_of(values);
   const std::size_t count = piece.size() / size_of(values.type);
-  const HistoryForecast found = compare({piece.data(), count, values.type}, addends, codec, referring);
+  const HistoryForecast found =
+      compare({piece.data(), count, values.type}, addends, codec, referring, min_saving);
   useless_ = found.period > 0 ? 0 : useless_ + may_gain_;
   if (found.period > 0) rested_ = 0;
   if (useless_ > useless_looks + depth) {
@@ -158,7 +159,7 @@ ChosenReferences EarlierPieces::at_period(std::size_t period, ConstSlice piece, 
 // by calls of one kind. While the last distance gains, most looks compare with that piece alone.
 // For a codec that does not choose, also the number of references is found.
 HistoryForecast EarlierPieces::compare(ConstSlice piece, bool addends, const Codec& codec,
-                                       const Codec* referring) {
+                                       const Codec* referring, double min_saving) {
   HistoryForecast best;
   may_gain_ = true;
   if (pieces_.empty() || piece.count == 0) return best;
@@ -166,7 +167,8 @@ HistoryForecast EarlierPieces::compare(ConstSlice piece, bool addends, const Cod
   const SizeOrStatus alone = codec.encode(piece, room);
   may_gain_ = alone.status == Status::ok && alone.bytes * ratio_of_zeros > piece.bytes();
   if (!may_gain_) return {period_, 1, references_};  // the last look stands
-  std::size_t least = alone.bytes - alone.bytes / least_history_gain;
+  const auto wanted = static_cast<std::size_t>(min_saving * static_cast<double>(piece.bytes()));
+  std::size_t least = alone.bytes - std::min(alone.bytes, std::max(alone.bytes / least_history_gain, wanted));
   const auto try_period = [&](std::size_t period) {
     const ChosenReferences references = at_period(period, piece, addends);
     const unsigned most = referring != nullptr ? references.n : std::min(references.n, 1U);

@@ -102,9 +102,10 @@ class EarlierPieces {
 
   // Compares a piece of the values with those of up to `depth` earlier calls or messages, and notes it for
   // later ones. `addends`: the values are addends of a sum. `referring`: a codec that uses all references
-  // that it is given, as kernels do; null: `codec` chooses. Throws std::bad_alloc.
+  // that it is given, as kernels do; null: `codec` chooses. `min_saving`: part of the piece's own bytes that
+  // a reference has to save. Throws std::bad_alloc.
   HistoryForecast forecast(ConstSlice values, bool addends, const Codec& codec, std::size_t depth,
-                           const Codec* referring = nullptr);
+                           const Codec* referring = nullptr, double min_saving = 0);
 
   // Counts a call. Returns true if the call is to have no forecast: sequences that gain nothing are compared
   // in few calls only.
@@ -112,7 +113,7 @@ class EarlierPieces {
 
   // The two parts of forecast(). Throw std::bad_alloc.
   HistoryForecast compare(ConstSlice piece, bool addends, const Codec& codec,
-                          const Codec* referring = nullptr);
+                          const Codec* referring = nullptr, double min_saving = 0);
   void note(Piece piece, std::size_t depth);
 
   // Returns the references of a piece at distances of `period` and twice `period`, as far as they are noted;

@@ -61,14 +61,14 @@ std::size_t SentStates::expected_period(std::uint64_t kind) const noexcept {
 }
 
 HistoryForecast SentStates::look(const MessageStream& stream, ConstSlice values, const Codec& codec,
-                                 std::size_t depth) {
+                                 std::size_t depth, double min_saving) {
   const std::lock_guard lock(mutex_);
   Stream& mine = of(stream);
   if (sent_.size() >= most_states) return {};
   if (mine.unanswered > depth + max_unanswered && ++mine.passed % retry_interval != 0) return {};
   const bool is_new = mine.numbers.empty() && mine.pieces.size() == 0;
   HistoryForecast found;
-  if (!mine.pieces.rests()) found = mine.pieces.forecast(values, false, codec, depth);
+  if (!mine.pieces.rests()) found = mine.pieces.forecast(values, false, codec, depth, nullptr, min_saving);
   mine.numbers.push_front(0);
   while (mine.numbers.size() > depth + 1) release_oldest(mine);
   if (is_new) found.period = expected_period(stream.kind);

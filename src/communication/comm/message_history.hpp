@@ -68,8 +68,9 @@ class SentStates {
   // Compares a message with the earlier ones of its stream, by a piece of its values, and notes the piece.
   // Streams whose states get no credit are looked at now and then. The first message of a stream is expected
   // to gain as recent streams of its kind do: programs that move particles change the count of their messages
-  // now and then. Throws std::bad_alloc.
-  HistoryForecast look(const MessageStream& stream, ConstSlice values, const Codec& codec, std::size_t depth);
+  // now and then. `min_saving`: as in EarlierPieces. Throws std::bad_alloc.
+  HistoryForecast look(const MessageStream& stream, ConstSlice values, const Codec& codec, std::size_t depth,
+                       double min_saving = 0);
 
   // Returns references for a message of this forecast, as far as there is credit. They are pinned until
   // leave() or give_up() has got them.

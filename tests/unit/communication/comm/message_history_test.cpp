@@ -101,6 +101,23 @@ TEST(MessageHistory, FindsTheFieldThatComesRoundAgain) {
   EXPECT_GE(referring, 24);
 }
 
+// References save little where values are smooth, and much where noise stays.
+TEST(MessageHistory, UnderWhenProfitableReferencesSaveATenthOfTheValues) {
+  for (const bool noise : {true, false})
+    for (const char* when : {"always", "profitable"}) {
+      MessagePair pair(std::string(noise ? "abs:1e-2" : "abs:1e-1") +
+                       ",min_bytes=0,history=auto,when=" + when);
+      const Values smooth = make_values(DType::f32, values_of_one, Pattern::smooth, 3);
+      int referring = 0;
+      for (int step = 0; step < 12; ++step) {
+        const taut::Message message = pair.send((noise ? field_at(DType::f32, step) : smooth).slice());
+        referring += message.refers;
+        pair.receive(message, DType::f32);
+      }
+      EXPECT_EQ(referring > 0, noise || std::string(when) == "always") << noise << " " << when;
+    }
+}
+
 // Programs that move particles change the count of their messages now and then.
 TEST(MessageHistory, AMessageOfAnotherCountLeavesAStateAtOnce) {
   constexpr std::uint64_t kind = 9;
