@@ -72,6 +72,24 @@ static void insert(struct memory new) {
   protect(memories + i);
 }
 
+static size_t limit = (size_t)-1;
+
+static size_t bytes_of_devices(void) {
+  size_t sum = 0;
+  for (const struct memory* m = memories; m < memories + count; ++m) sum += m->device >= 0 ? m->bytes : 0;
+  return sum;
+}
+
+void stand_in_limit_bytes(size_t more) {
+  pthread_mutex_lock(&lock);
+  limit = more == (size_t)-1 ? more : bytes_of_devices() + more;
+  pthread_mutex_unlock(&lock);
+}
+
+static int exceeds_limit(size_t bytes, int device) {
+  return limit != (size_t)-1 && device >= 0 && bytes_of_devices() + bytes > limit;
+}
+
 static void* allocate(size_t bytes, int device, int mapped) {
   const size_t unit = device == stand_in_host ? 64 : 16;
   const size_t used = (bytes + unit - 1) / unit * unit + (bytes == 0) * unit;
@@ -79,7 +97,7 @@ static void* allocate(size_t bytes, int device, int mapped) {
   const int fails = stand_in_note_allocation();
   pthread_mutex_lock(&lock);
   char* const pages =
-      fails || count == most || length < bytes
+      fails || count == most || length < bytes || exceeds_limit(used, device)
           ? MAP_FAILED
           : mmap(NULL, length + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   char* const at = pages == MAP_FAILED ? NULL : pages + length - used;

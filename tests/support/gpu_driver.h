@@ -39,6 +39,9 @@ int stand_in_is_mapped(const void* at);
 /* Frees an allocation. Its addresses stay inaccessible and are never used again. */
 void stand_in_free(void* at);
 
+/* Lets the devices together have so many more bytes than now, not counting pinned memory. (size_t)-1: any. */
+void stand_in_limit_bytes(size_t more);
+
 /* Returns the device of an address, stand_in_host for pinned memory, or stand_in_unknown. */
 int stand_in_device_of(const void* at);
 

@@ -273,6 +273,7 @@ Task<Verdict> Communicator::ActiveCall::execute() {
     co_await run_algorithm(usual);
   record_history(began);
   const Status status = finish();
+  if (status == Status::out_of_memory) comm_.histories_.drop_idle();  // for the next call
   if (call_.staging != nullptr && status == Status::ok) call_.staging->unpack(call_.data);
   co_return Verdict{.status = status, .promise = plan_.promise};
 }

@@ -54,6 +54,7 @@ class Communicator::ActiveCall {
   void reserve();
   void reserve_buffers(std::size_t largest, std::size_t frames, const Scratch& scratch,
                        const MemoryByNodes& by_nodes);
+  void reserve_in(Place& place, std::size_t bytes, std::size_t count);
   bool moves_on_node() const noexcept;
   std::shared_ptr<const Codec> codec_of(const Coding& candidate);
   bool takes_samples() const noexcept { return plan_.min_ratio != 0 || plan_.candidates.size() > 1; }
@@ -70,8 +71,8 @@ class Communicator::ActiveCall {
   std::uint64_t series_key(std::uint64_t signature) const noexcept;
   bool sums_by_frames() const noexcept;
   void offer_history(AgreementMessage& mine);
-  void forecast(ConstSlice sampled, AgreementMessage& mine);
-  HistoryForecast look_for_references(ConstSlice sampled);
+  void forecast(ConstSlice looked_at, AgreementMessage& mine);
+  HistoryForecast look_for_references(ConstSlice looked_at);
   void agree_on_history(const AgreementMessage& agreed) noexcept;
   Coding referring_coding() const;
   Task<> run_algorithm(const Codec& codec);

@@ -87,15 +87,16 @@ void Communicator::ActiveCall::offer_history(AgreementMessage& mine) {
 }
 
 // Adds the forecast for this rank's values to the record. A call that is timed without a history makes a
-// forecast only if there is no earlier piece, for the piece of its own values.
-void Communicator::ActiveCall::forecast(ConstSlice sampled, AgreementMessage& mine) {
+// forecast only if there is no earlier piece, for the piece of its own values. `looked_at`: the values, or a
+// piece of them. Without memory there is no forecast.
+void Communicator::ActiveCall::forecast(ConstSlice looked_at, AgreementMessage& mine) {
   if (series_ == nullptr) return;
   const std::uint64_t began = clock_now();
   HistoryForecast found;
-  if (looks_) found = look_for_references(sampled);
+  if (looks_) guarded([&] { found = look_for_references(looked_at); });
   if (!alone_) forecast_ = found;
   const std::size_t period = forecast_.period;
-  const bool neutral = !alone_ && (sampled.count == 0 || !reduces(call_.collective));
+  const bool neutral = !alone_ && (looked_at.count == 0 || !reduces(call_.collective));
   mine.set_history(series_->newest(), states_.size(),
                    period > 0 || !neutral ? period : AgreementMessage::max_history);
   for (std::size_t i = 0; i < plan_.candidates.size() && period > 0; ++i) {
@@ -108,7 +109,7 @@ void Communicator::ActiveCall::forecast(ConstSlice sampled, AgreementMessage& mi
 
 // Compares this rank's values with those of earlier calls. Kernels use all references that they get, by the
 // predictor `none` unless the policy names one.
-HistoryForecast Communicator::ActiveCall::look_for_references(ConstSlice sampled) {
+HistoryForecast Communicator::ActiveCall::look_for_references(ConstSlice looked_at) {
   Coding coding = referring_coding();
   CodecCache& codecs = early_.policy_state->codecs;
   const std::shared_ptr<const Codec> codec = codecs.find_or_make(coding, plan_.bound);
@@ -117,7 +118,7 @@ HistoryForecast Communicator::ActiveCall::look_for_references(ConstSlice sampled
     if (coding.predictor.automatic()) coding.predictor = {"none", {}};
     of_kernels = codecs.find_or_make(coding, plan_.bound);
   }
-  return series_->pieces().forecast(sampled, reduces(call_.collective), *codec, policy().history,
+  return series_->pieces().forecast(looked_at, reduces(call_.collective), *codec, policy().history,
                                     of_kernels.get());
 }
 

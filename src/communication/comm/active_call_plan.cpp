@@ -30,14 +30,6 @@ struct Buffers {
   std::size_t bytes, count;
 };
 
-// Reserves buffers, in descending order of size, in a pool. The pool counts a larger free block as one of
-// those that it is asked for.
-void reserve_in_pool(Place& pool, std::span<const Buffers> all) {
-  std::size_t count = 0;
-  for (const Buffers& some : all)
-    if (some.count > 0) pool.reserve(some.bytes, count += some.count);
-}
-
 int most_neighbours(const Operands& data) noexcept {
   const Neighbours* const all = data.neighbours;
   return all == nullptr ? 0 : static_cast<int>(std::max(all->from.size(), all->to.size()));
@@ -123,21 +115,28 @@ void Communicator::ActiveCall::plan(AgreementMessage& mine) {
   call_.data.mean = call_.mean && sums_widely(policy(), call_);
   if (!policy().same_bits) leave_input(call_.collective, call_.data, rank(), ranks());
   reserve();
-  offer_history(mine);
+  guarded([&] { offer_history(mine); });  // without memory the call has no history
   const ConstSlice own = own_values(call_, rank()).most();
   const std::optional<gpu::SampledParts> copies = copies_to_sample(own);
-  const ConstSlice sampled = copies ? copies->values() : own;
-  sample(sampled, mine);
-  forecast(sampled, mine);
+  sample(copies ? copies->values() : own, mine);
+  forecast(copies && looks_ ? copies->others() : own, mine);
 }
 
-// Returns what samples and the forecast read of values on a GPU; nothing if they read no such values.
+// Returns what samples and the forecast read of values on a GPU; nothing if they read no such values. Without
+// memory there is no forecast.
 std::optional<gpu::SampledParts> Communicator::ActiveCall::copies_to_sample(ConstSlice own) {
   const bool samples = takes_samples() || rounds_packed_integers();
   if (!device_ || !on_device(own.data) || !(samples || looks_)) return {};
   const std::span<const Coding> candidates = samples ? plan_.candidates : std::span<const Coding>();
-  return gpu::SampledParts(device_->device(), own, candidates,
-                           looks_ ? EarlierPieces::parts_of(own) : std::vector<Range>());
+  std::optional<gpu::SampledParts> copies;
+  const Status status = guarded([&] {
+    copies.emplace(device_->device(), own, candidates,
+                   looks_ ? EarlierPieces::parts_of(own) : std::vector<Range>());
+  });
+  if (status != Status::ok && (samples || status != Status::out_of_memory))
+    throw Error(status, describe(status));
+  looks_ = looks_ && copies.has_value();
+  return copies;
 }
 
 // Takes samples of this rank's values. Candidates without kernels lose if the values are on a GPU.
@@ -254,7 +253,7 @@ void Communicator::ActiveCall::reserve_buffers(std::size_t largest, std::size_t 
   Buffers of_frames{frames, static_cast<std::size_t>(scratch.buffers) * segments};
   Buffers of_values{largest, needs_values * segments};
   if (device_) {  // it has one frame at a time, a result and a decoded operand
-    place_.reserve(of_frames.bytes, of_frames.count);
+    reserve_in(place_, of_frames.bytes, of_frames.count);
     of_frames = {std::max(frames, largest), codes};
     of_values = {std::max(frames, largest), 2 * std::size_t{needs_values}};
   }
@@ -267,12 +266,22 @@ void Communicator::ActiveCall::reserve_buffers(std::size_t largest, std::size_t 
   };
   std::ranges::sort(all, std::greater(), &Buffers::bytes);  // else small buffers take large blocks
   if (!device_) {
-    for (const Buffers& some : all) place_.reserve(some.bytes, some.count);
+    for (const Buffers& some : all) reserve_in(place_, some.bytes, some.count);
     return;
   }
-  reserve_in_pool(*device_, all);
+  std::size_t count = 0;  // the pool counts a larger free block as one of those that it is asked for
+  for (const Buffers& some : all)
+    if (some.count > 0) reserve_in(*device_, some.bytes, count += some.count);
   if (by_nodes.message > 0 && device_->message_memory() == nullptr)  // messages on a node are in host memory
-    place_.reserve(by_nodes.message * size, by_nodes.messages * segments);
+    reserve_in(place_, by_nodes.message * size, by_nodes.messages * segments);
+}
+
+// Reserves buffers in a place. If memory is short, the states of earlier calls give up theirs.
+void Communicator::ActiveCall::reserve_in(Place& place, std::size_t bytes, std::size_t count) {
+  Status status = guarded([&] { place.reserve(bytes, count); });
+  if (status == Status::out_of_memory && comm_.histories_.drop_idle())
+    status = guarded([&] { place.reserve(bytes, count); });
+  if (status != Status::ok) throw Error(status, describe(status));
 }
 
 // Returns true if the transport itself moves and reduces the values of a node.

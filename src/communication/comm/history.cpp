@@ -36,14 +36,6 @@ ChosenReferences at_period(const HeldStates& states, const HistoryForecast& fore
   return chosen;
 }
 
-// Copies the state numbers of a frame that is on the GPU to the host.
-Status fetch_states(const FrameHeader& header, ConstBytes frame, const gpu::DeviceValues& values) noexcept {
-  if (reference_count(header) == 0) return Status::ok;
-  const ConstBytes payload = frame.subspan(frame_header_bytes);
-  const std::size_t bytes = std::min(payload.size(), max_references * sizeof(std::uint64_t));
-  return values.device().device_frames().download(payload.first(bytes));
-}
-
 template <class S>
 void mix_operand(std::uint64_t& key, const Blocks<S>& operand) noexcept {
   mix(key, operand.data != nullptr);
@@ -218,6 +210,17 @@ std::shared_ptr<Series> Histories::of(std::uint64_t key, std::size_t bytes, std:
   return held() > limit ? nullptr : found;
 }
 
+bool Histories::drop_idle() noexcept {
+  bool any = false;
+  for (const auto& one : series_) {
+    if (one->under_way() || one->bytes() == 0) continue;
+    one->clear();
+    one->drop_spare();
+    any = true;
+  }
+  return any;
+}
+
 void Series::add(CallState state, std::size_t depth) {
   states_.insert(states_.begin(), std::make_shared<CallState>(std::move(state)));
   while (states_.size() > depth) {
@@ -260,7 +263,6 @@ ChosenReferences CallHistory::of_sent(ConstSlice values) const noexcept {
 std::optional<ChosenReferences> CallHistory::of_received(ConstBytes frame, ConstSlice values) const noexcept {
   FrameHeader header;
   if (read_header(frame, header) != Status::ok) return {};
-  if (device_ != nullptr && fetch_states(header, frame, *device_) != Status::ok) return {};
   const StateNumbers states = state_numbers_in(header, frame);
   const std::optional<std::size_t> offset = places_.of_received(values);
   ChosenReferences chosen;

@@ -194,6 +194,9 @@ class Histories {
   // std::bad_alloc.
   std::shared_ptr<Series> of(std::uint64_t key, std::size_t bytes, std::size_t limit);
 
+  // Frees the memory of all series without a call under way. Returns true if they had some.
+  bool drop_idle() noexcept;
+
  private:
   std::list<std::shared_ptr<Series>> series_;  // the most recently used first
 };

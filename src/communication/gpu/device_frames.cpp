@@ -67,7 +67,7 @@ Status DeviceFrames::download(ConstBytes frame) noexcept {
 
 // Waits, because the memory of either frame may be used again on another stream.
 Status DeviceFrames::copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
-  std::memmove(to, from, std::min(bytes, frame_header_bytes));
+  std::memmove(to, from, std::min(bytes, head_bytes));
   const std::less<const std::byte*> before;
   const bool overlap = before(to, from + bytes) && before(from, to + bytes);
   if (!overlap) return copy_and_wait(device_address(to), device_address(from), bytes);
@@ -105,7 +105,8 @@ Status DeviceFrames::arrived(Bytes message) noexcept {
   if (std::erase(with_headers_, message.data()) > 0) return Status::ok;
   ConstBytes rest = message;
   while (rest.size() >= frame_header_bytes) {
-    if (const Status status = download(rest.first(frame_header_bytes)); status != Status::ok) return status;
+    const Status status = download(rest.first(std::min(rest.size(), head_bytes)));
+    if (status != Status::ok) return status;
     const std::size_t size = frame_size(rest);
     if (size == 0) break;
     rest = rest.subspan(size);

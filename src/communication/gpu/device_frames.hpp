@@ -4,15 +4,19 @@
 #include <vector>
 
 #include "communication/gpu/memory.hpp"
+#include "compressor/frame/coding.hpp"
 
 namespace taut::gpu {
 
 // Each block of memory exists twice, with equal offsets: in pinned host memory, whose addresses callers use,
-// and on the GPU. The header of each frame is in both; the payload is on the GPU only, except around
-// upload() and download(). Messages are sent from and received into the memory of the GPU. The headers of
-// frames that arrive are then copied to the host, unless the transport has brought them.
+// and on the GPU. The head of each frame (its header, and the numbers of the states that it refers to) is in
+// both; the rest is on the GPU only, except around upload() and download(). Messages are sent from and
+// received into the memory of the GPU. The heads of frames that arrive are then copied to the host, unless
+// the transport has brought the headers of frames without references.
 class DeviceFrames final : public DevicePool, public MessageMemory {
  public:
+  static constexpr std::size_t head_bytes = frame_header_bytes + max_references * sizeof(std::uint64_t);
+
   explicit DeviceFrames(Device& device) : DevicePool(device, MemoryKind::pinned, this) {}
   ~DeviceFrames() override { trim(); }
 
@@ -24,10 +28,11 @@ class DeviceFrames final : public DevicePool, public MessageMemory {
   Status download(ConstBytes frame) noexcept;
   // Returns the address on the host that belongs to an address on the GPU; null for other memory.
   std::byte* host_address(const std::byte* device) const noexcept;
-  // Notes that the host has the headers of a message's frames. `message`: its address on the host.
+  // Notes that the host has the headers of a message's frames, which refer to nothing. `message`: its address
+  // on the host.
   void note_headers(const std::byte* message) { with_headers_.push_back(message); }
 
-  // Copies a frame within this place: the payload on the GPU, and the header in both memories.
+  // Copies a frame within this place: on the GPU, and its head also on the host.
   Status copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept override;
   ConstBytes outgoing(ConstBytes frames) noexcept override;
   Bytes incoming(Bytes room) noexcept override;

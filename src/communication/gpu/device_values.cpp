@@ -161,18 +161,19 @@ void add_pieces(ConstSlice values, std::span<const std::size_t> distances, std::
 
 SampledParts::SampledParts(Device& device, ConstSlice values, std::span<const Coding> candidates,
                            std::span<const Range> others)
-    : memory_(std::make_unique_for_overwrite<std::byte[]>(values.bytes())),
-      values_{{memory_.get(), values.count, values.type}} {
+    : values_{{nullptr, values.count, values.type}}, others_{{nullptr, 0, values.type}} {
   std::vector<Range> parts;
+  for (const Range& part : others) {
+    parts.push_back({part.first * size_of(values.type), part.count * size_of(values.type)});
+    others_.count += part.count;
+  }
   const std::size_t none[] = {0};
   if (!candidates.empty()) add_pieces({values.components()}, distances_of(candidates, values.type), parts);
   if (!candidates.empty() && components_of(values.type) > 1) add_pieces(values, none, parts);
-  for (const Range& part : others)
-    parts.push_back({part.first * size_of(values.type), part.count * size_of(values.type)});
   std::size_t bytes = 0;
   for (const Range& part : parts) bytes += part.count;
-  const Buffer copies = device.pinned().scratch(bytes);
-  std::byte* to = copies.data();
+  copies_ = device.pinned().scratch(bytes);
+  std::byte* to = copies_.data();
   Status status = Status::ok;
   for (const Range& part : parts) {
     if (status == Status::ok) status = device.copy(to, values.as_bytes().data() + part.first, part.count);
@@ -180,8 +181,12 @@ SampledParts::SampledParts(Device& device, ConstSlice values, std::span<const Co
   }
   if (status == Status::ok) status = device.wait();
   if (status != Status::ok) throw Error(status, describe(status));
-  const std::byte* from = copies.data();
-  for (const Range& part : parts) {
+  others_.data = copies_.data();
+  if (candidates.empty()) return;
+  memory_ = std::make_unique_for_overwrite<std::byte[]>(values.bytes());
+  values_.data = memory_.get();
+  const std::byte* from = copies_.data() + others_.bytes();
+  for (const Range& part : std::span(parts).subspan(others.size())) {
     std::memcpy(memory_.get() + part.first, from, part.count);
     from += part.count;
   }

@@ -71,20 +71,24 @@ class DeviceValues final : public Place, private MessageMemory {
 // kernels cannot be used in this process.
 Status divide(Slice values, int n);
 
-// Copies in host memory of those parts of values that samples for some candidates read
-// (compressor/frame/sample.hpp). Each part has the offset that it has in the values; other bytes are
-// unspecified.
+// Copies in host memory of parts of values on a GPU: those that samples for some candidates read
+// (compressor/frame/sample.hpp), and others.
 class SampledParts {
  public:
-  // `others`: further parts, in values. Throws Error.
+  // `others`: in values. Throws Error, std::bad_alloc.
   SampledParts(Device& device, ConstSlice values, std::span<const Coding> candidates,
                std::span<const Range> others = {});
 
+  // Returns the parts that samples read, each with the offset that it has in the values; other bytes are
+  // unspecified. Without data if there are no candidates.
   ConstSlice values() const noexcept { return values_; }
+  // Returns the other parts, one behind the other.
+  ConstSlice others() const noexcept { return others_; }
 
  private:
+  Buffer copies_;
   std::unique_ptr<std::byte[]> memory_;
-  ConstSlice values_;
+  ConstSlice values_, others_;
 };
 
 }  // namespace taut::gpu

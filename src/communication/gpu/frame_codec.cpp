@@ -59,13 +59,18 @@ class FrameCodec::OutputFrame {
 
   Bytes frame() const noexcept { return frame_; }
 
-  // Moves the frame to the memory of `out`, and its header to the host. `made`: result i of the kernels.
-  SizeOrStatus deliver(SizeOrStatus made, const Kernels& kernels, std::size_t i = 0) const noexcept {
+  // Moves the frame to the memory of `out`, and its head to the host. `made`: result i of the kernels, which
+  // have used all of the references or none.
+  SizeOrStatus deliver(SizeOrStatus made, const Kernels& kernels, std::size_t i = 0,
+                       References references = {}) const noexcept {
     if (made.status != Status::ok) return made;
     const bool on_host = to_ == out_.data();
     if (frame_.data() != to_ && on_host) std::memcpy(to_, frame_.data(), made.bytes);
     if (frame_.data() != to_ && !on_host) made.status = device_->copy(to_, frame_.data(), made.bytes);
-    if (!on_host) std::ranges::copy(kernels.header(i), out_.data());
+    if (on_host) return made;
+    std::ranges::copy(kernels.header(i), out_.data());
+    if (!references.empty() && reference_count(header_of(out_.first(made.bytes))) > 0)
+      write_state_numbers(state_numbers_of(references), out_.data() + frame_header_bytes);
     return made;
   }
 
@@ -178,7 +183,8 @@ Task<SizeOrStatus> FrameCodec::encode_on_device(std::span<EncodeItem> items) con
   for (std::size_t i = 0; i < items.size(); ++i) {
     EncodeItem& item = items[i];
     const Outcome made = kernels.outcome(i);
-    item.made = made ? outputs[i].deliver(*made, kernels, i) : encode_on_host(item.values, item.out);
+    item.made =
+        made ? outputs[i].deliver(*made, kernels, i, item.references) : encode_on_host(item.values, item.out);
   }
   co_return SizeOrStatus{};
 }

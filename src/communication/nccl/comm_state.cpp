@@ -194,7 +194,7 @@ void CommState::serve(std::span<const NcclMessage> messages) {
   expect_no_capture(services_, messages[0].stream, "a message under a policy waits for its peer");
   const gpu::CurrentDevice current(services_, transport_.device());
   transport_.begin_call(messages[0].stream);
-  MessageGroup(nccl_, services_, transport_, rules_, message_states_, messages).run();
+  MessageGroup(nccl_, services_, transport_, rules_, message_states_, messages, message_memory_).run();
 }
 
 std::size_t CommState::settle(void* stream) {

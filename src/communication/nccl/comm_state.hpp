@@ -98,6 +98,7 @@ class CommState {
   std::unique_ptr<Communicator> communicator_;
   CapacityMode capacity_mode_;
   std::map<const Policy*, PolicyState> message_states_;
+  std::shared_ptr<MessageGroup::Memory> message_memory_;
   std::mutex call_mutex_;  // held by the call in progress
 };
 

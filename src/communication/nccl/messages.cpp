@@ -21,7 +21,7 @@ void run_plain(const Library& nccl, std::span<const NcclMessage> messages) {
 
 MessageGroup::MessageGroup(const Library& nccl, const gpu::DeviceServices& services, NcclTransport& transport,
                            const Rules& rules, std::map<const Policy*, PolicyState>& states,
-                           std::span<const NcclMessage> messages)
+                           std::span<const NcclMessage> messages, std::shared_ptr<Memory>& kept)
     : nccl_(nccl),
       services_(services),
       transport_(transport),
@@ -29,7 +29,8 @@ MessageGroup::MessageGroup(const Library& nccl, const gpu::DeviceServices& servi
       states_(states),
       comm_(messages[0].comm),
       stream_(messages[0].stream),
-      memory_(std::make_shared<Memory>(services)) {
+      kept_(kept),
+      memory_(kept != nullptr ? std::move(kept) : std::make_shared<Memory>(services)) {
   const std::size_t each = sizeof(gpu::PolledResult) + sizeof(MessageHeader);
   std::byte* const pinned = memory_->pinned.reserve(messages.size() * each);
   std::byte* const device = memory_->device.reserve(messages.size() * sizeof(MessageHeader));
@@ -49,6 +50,8 @@ void MessageGroup::run() {
     gpu::free_after(services_, stream_, memory_);
     throw;
   }
+  memory_->frames.clear();
+  kept_ = memory_;
 }
 
 void MessageGroup::run_now() {

@@ -34,9 +34,20 @@ void run_plain(const Library& nccl, std::span<const NcclMessage> messages);
 // says so in a header of the message, which travels first. The values or their frame follow.
 class MessageGroup {
  public:
+  // Memory that work on the stream uses.
+  struct Memory {
+    explicit Memory(const gpu::DeviceServices& services) noexcept
+        : pinned(services, gpu::MemoryKind::pinned), device(services, gpu::MemoryKind::plain) {}
+
+    gpu::MemoryBlock pinned, device;  // pinned: results and headers; GPU: headers
+    std::vector<std::unique_ptr<gpu::MemoryBlock>> frames;
+  };
+
+  // `kept`: memory of the group before, or null; and of this one once its work is done. CUDA may wait for all
+  // streams when pinned memory is freed.
   MessageGroup(const Library& nccl, const gpu::DeviceServices& services, NcclTransport& transport,
                const Rules& rules, std::map<const Policy*, PolicyState>& states,
-               std::span<const NcclMessage> messages);
+               std::span<const NcclMessage> messages, std::shared_ptr<Memory>& kept);
 
   // Moves the messages, and returns when all values have arrived. Throws Error; values that could not be
   // received are then unspecified.
@@ -60,15 +71,6 @@ class MessageGroup {
     bool coded = false;          // a send: it has a frame; from exchange_headers() on: the frame is sent
   };
 
-  // Memory that work on the stream uses.
-  struct Memory {
-    explicit Memory(const gpu::DeviceServices& services) noexcept
-        : pinned(services, gpu::MemoryKind::pinned), device(services, gpu::MemoryKind::plain) {}
-
-    gpu::MemoryBlock pinned, device;  // pinned: results and headers; GPU: headers
-    std::vector<std::unique_ptr<gpu::MemoryBlock>> frames;
-  };
-
   void run_now();
   void encode(Transfer& transfer);
   void exchange_headers();
@@ -88,6 +90,7 @@ class MessageGroup {
   ncclComm* comm_;
   void* stream_;
   std::vector<Transfer> transfers_;
+  std::shared_ptr<Memory>& kept_;
   std::shared_ptr<Memory> memory_;
   int failed_ = success;  // first error of NCCL
 };

@@ -127,7 +127,7 @@ void Relay::pass_on(std::size_t packet, ConstBytes bytes) {
   Held& held = held_[newest_];
   const Frames& frame = held.frame;
   if (frame.buffer.data() == nullptr && packet > 0) return;
-  if (MessageMemory* const memory = team_.place_->message_memory()) bytes = memory->outgoing(bytes);
+  bytes = team_.outgoing(bytes);
   if (packet == 0 && (bytes.empty() || frame.buffer.data() == nullptr))
     bytes = write_error_frame(Status::peer_failed, frame.type, frame.count, held.error_frame);
   held.sends[packet] = team_.transport_->send(bytes, team_.address(to_), team_.lane_);

@@ -119,9 +119,16 @@ Status Team::reduce_widely(const Buffer& operands, int n, Slice result, Reductio
 
 // ---- Communication
 
+ConstBytes Team::outgoing(ConstBytes frames) const noexcept {
+  MessageMemory* const memory = place_->message_memory();
+  if (memory == nullptr || frames.empty()) return frames;
+  const ConstBytes there = memory->outgoing(frames);
+  if (there.empty()) counters_->note(Status::device_failed);
+  return there;
+}
+
 Sending::Sending(const Team& team, const Frames& frames, int first, int n, int to) : waiting_(team) {
-  ConstBytes bytes = frames.part(first, n);
-  if (MessageMemory* const memory = team.place_->message_memory()) bytes = memory->outgoing(bytes);
+  ConstBytes bytes = team.outgoing(frames.part(first, n));
   if (bytes.empty()) bytes = write_error_frame(Status::peer_failed, frames.type, frames.count, error_frame_);
   bytes_ = bytes.size();
   pending_ = team.transport_->send(bytes, team.address(to), team.lane_);

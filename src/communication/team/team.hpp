@@ -184,6 +184,8 @@ class Team {
   std::size_t max_bytes(DType type, std::size_t count) const noexcept {
     return codec_->max_bytes(type, count, addends());
   }
+  // Returns the memory from which frames are sent. After a failure, which is recorded, it is empty.
+  ConstBytes outgoing(ConstBytes frames) const noexcept;
   std::size_t packet_bytes(DType type, std::size_t count) const noexcept;  // of this frame; 0: it is whole
   Frames empty(DType type, std::size_t count, int n) noexcept;
   Operation start_sum(std::span<const ConstBytes> partials, ConstSlice like, Reduction op,

@@ -99,6 +99,13 @@ class DeviceMemory {
     waits_.emplace_back(word, value);
   }
 
+  // Gives the unused memory of all pools back to the system, unless a stream waits for the host.
+  void trim_pools() {
+    const std::lock_guard lock(mutex_);
+    if (any_wait()) return;
+    for (const auto& [device, pool] : pools_) drop_error(cudaMemPoolTrimTo(pool, 0));
+  }
+
   // Gives unused memory back to the system: that of all pools, and freed memory if no stream waits now.
   cudaError_t trim() {
     const std::lock_guard lock(mutex_);

@@ -54,8 +54,7 @@ int wait(void* stream) {
 
 // Allocates memory that all streams may use. Pooled memory is allocated on a stream of Taut, for which the
 // call waits. A stream of the program could itself wait for the call that needs the memory.
-int allocate(void** memory, std::size_t bytes, MemoryKind kind) {
-  const RelaxedCaptureScope scope;
+int allocate_once(void** memory, std::size_t bytes, MemoryKind kind) {
   if (kind != MemoryKind::pooled)
     return guarded([&] { return status_of(device_memory().allocate_unordered(memory, bytes, kind)); });
   void* stream = nullptr;
@@ -66,6 +65,18 @@ int allocate(void** memory, std::size_t bytes, MemoryKind kind) {
   status = wait(stream);
   if (status != 0) drop_error(device_memory().free(*memory, static_cast<cudaStream_t>(stream)));
   return status;
+}
+
+// Repeats an allocation on the device that fails for want of memory: pooled memory that was freed is there once
+// Taut's stream has got to that point, and cudaMalloc gets it if the pool gives it back.
+int allocate(void** memory, std::size_t bytes, MemoryKind kind) {
+  const RelaxedCaptureScope scope;
+  const int status = allocate_once(memory, bytes, kind);
+  void* stream = nullptr;
+  if (status != static_cast<int>(Status::out_of_memory) || kind == MemoryKind::pinned) return status;
+  if (own_stream(&stream) != 0 || wait(stream) != 0) return status;
+  device_memory().trim_pools();
+  return allocate_once(memory, bytes, kind);
 }
 
 // Frees memory on which all work is complete. On the legacy stream the free would wait for the streams of the

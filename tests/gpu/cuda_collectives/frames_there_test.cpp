@@ -180,8 +180,32 @@ TEST_F(PlaceOfFrames, NoticesOfTheHostAreSent) {
   EXPECT_EQ(there(two), std::vector<std::byte>(two.begin(), two.end()));
 }
 
-// Only headers are copied to the host, and only those of whole frames.
-TEST_F(PlaceOfFrames, HeadersOfFramesThatArriveAreCopied) {
+// The other rank learns of it by an error frame.
+TEST_F(PlaceOfFrames, ASendThatFailsIsAFailureOfThisRank) {
+  int failures = 0;
+  for (unsigned long call = 1; call <= 6; ++call) {
+    LoopbackHub hub(2, {.copy = stand_in_copy});
+    CallCounters counters;
+    Team team(hub.transport(0), codec, place, counters, Arithmetic::values, 0, &values);
+    Frames frames{place.scratch(1000), 0, DType::f32, n};
+    frames.bytes = write_error_frame(Status::out_of_memory, DType::f32, n, frames.buffer.bytes()).size();
+    stand_in_at_call(call, nullptr, nullptr);
+    Sending sending(team, frames, 0, 1, 1);
+    stand_in_at_call(0, nullptr, nullptr);
+    std::byte room[frame_header_bytes];
+    Pending arriving = hub.transport(1).recv(room, 0, 0);
+    while (!sending.ready() || !arriving.ready()) continue;
+    FrameHeader header;
+    ASSERT_EQ(read_header(room, header), Status::ok);
+    const bool failed = static_cast<Status>(header.failure) == Status::peer_failed;
+    EXPECT_EQ(counters.status, failed ? Status::device_failed : Status::ok) << call;
+    failures += failed;
+  }
+  EXPECT_GT(failures, 0);
+}
+
+// Only heads are copied to the host, with one wait each, and only those of whole frames.
+TEST_F(PlaceOfFrames, HeadsOfFramesThatArriveAreCopied) {
   const auto frame = on_host({{x.data(), n, DType::f32}});
   std::vector<std::byte> message = frame;
   message.insert(message.end(), frame.begin(), frame.end());
@@ -190,11 +214,27 @@ TEST_F(PlaceOfFrames, HeadersOfFramesThatArriveAreCopied) {
   std::memset(memory.data(), 0x5A, message.size());
   const Bytes room = place.incoming(memory.bytes().first(message.size()));
   stand_in_copy(room.data(), message.data(), message.size());
+  const unsigned long waits = stand_in_waits();
   ASSERT_EQ(place.arrived(memory.bytes().first(message.size())), Status::ok);
+  EXPECT_LE(stand_in_waits(), waits + 2);
   for (std::size_t i = 0; i < message.size(); ++i) {
-    const bool header = i % frame.size() < frame_header_bytes && i < 2 * frame.size();
-    ASSERT_EQ(memory.data()[i], header ? message[i] : std::byte{0x5A}) << i;
+    const bool head = i % frame.size() < gpu::DeviceFrames::head_bytes && i < 2 * frame.size();
+    ASSERT_EQ(memory.data()[i], head ? message[i] : std::byte{0x5A}) << i;
   }
+}
+
+// A frame without values is shorter than a head may be: no byte behind it is touched.
+TEST_F(PlaceOfFrames, ShortFramesArriveWhole) {
+  const auto frame = on_host({{x.data(), 0, DType::f32}});
+  ASSERT_LT(frame.size(), gpu::DeviceFrames::head_bytes);
+  const Buffer memory = place.scratch(2 * frame.size() + 100);
+  std::memset(memory.data(), 0x5A, memory.capacity());
+  const Bytes room = place.incoming(memory.bytes().first(2 * frame.size()));
+  for (const std::size_t at : {std::size_t{0}, frame.size()})
+    stand_in_copy(room.data() + at, frame.data(), frame.size());
+  ASSERT_EQ(place.arrived(memory.bytes().first(2 * frame.size())), Status::ok);
+  for (std::size_t i = 0; i < memory.capacity(); ++i)
+    ASSERT_EQ(memory.data()[i], i < 2 * frame.size() ? frame[i % frame.size()] : std::byte{0x5A}) << i;
 }
 
 TEST_F(PlaceOfFrames, OtherMemoryStaysWhereItIs) {

@@ -1,115 +1,9 @@
 // Promise: with history=, frames of collectives that move values on GPUs refer to earlier calls, and results
 // have the bits that they have without it, and on the host.
-#include "gpu/cuda_collectives/device_job.hpp"
-#include "support/histories.hpp"
-#include "support/test_size.hpp"
+#include "gpu/cuda_collectives/series.hpp"
 
 namespace taut::test {
 namespace history_test {
-
-constexpr unsigned all = ~0U, none = 0, some = 0b1010;  // ranks with values on a GPU
-
-std::vector<Collective> moving() {
-  std::vector<Collective> found;
-  for (const Collective collective : all_collectives)
-    if (!reduces(collective)) found.push_back(collective);
-  return found;
-}
-
-Trial trial_of(Collective collective, const std::string& policy = "abs:1e-3,codec=planes") {
-  return {.collective = collective, .policy = policy, .P = 4, .count = 12000};
-}
-
-Trial with(Trial trial, const std::string& options) {
-  trial.policy += "," + options;
-  return trial;
-}
-
-// Values that change little from call to call: noise that stays, and a wave that moves. Pattern::wild: all
-// values are new in each call. Pattern::sparse: some are NaN, infinite or huge.
-Values at_step(const Trial& trial, int rank, int step) {
-  const auto seed = 77 + static_cast<std::uint64_t>(rank),
-             special = seed + 1000 * static_cast<unsigned>(step);
-  if (trial.pattern == Pattern::wild) return make_values(trial.type, trial.count, Pattern::wild, special);
-  Values noise = make_values(trial.type, trial.count, Pattern::noisy, seed);
-  std::vector<double> numbers(noise.numbers());
-  for (std::size_t i = 0; i < numbers.size(); ++i)
-    numbers[i] = noise.at(i) + 0.01 * std::sin(0.001 * static_cast<double>(i) + step);
-  noise.set(0, numbers);
-  if (trial.pattern == Pattern::sparse) set_special(noise, special);
-  return noise;
-}
-
-Job job_at_step(const Trial& trial, int step) {
-  Job job = trial.job();
-  for (int r = 0; r < trial.P; ++r) {
-    const auto k = static_cast<std::size_t>(r);
-    const bool own = trial.collective == Collective::bcast ? r == trial.root : trial.in_place;
-    Values& to = own ? job.outputs[k] : job.inputs[k];
-    std::memcpy(to.slice().data, at_step(trial, r, step).slice().data, to.slice().bytes());
-    job.inputs[k] = to;
-  }
-  return job;
-}
-
-// Communicators that make the calls of a trial, and what they sent.
-class Series {
- public:
-  explicit Series(const Trial& trial, std::size_t skipped = 0)
-      : trial_(trial), skipped_(skipped), ranks(trial) {}
-
-  // Makes call `step` with the values of the ranks in `on_gpus` on GPUs, between begin() and end().
-  template <class Begin, class End>
-  std::vector<Verdict> call(int step, unsigned on_gpus, const Begin& begin, const End& end) {
-    jobs.push_back(job_at_step(trial_, step));
-    const std::uint64_t before = bytes();
-    OnGpus there(jobs.back(), on_gpus, skipped_);
-    begin();
-    const unsigned long waited = stand_in_waits();
-    auto verdicts = ranks.run(trial_.collective, jobs.back(), [&](int rank, CollectiveCall& request) {
-      const Operands here = request.data;
-      there.place(rank, request);
-      if (inputs_here) request.data.in.data = here.in.data;
-      if (outputs_here) request.data.out.data = here.out.data;
-    });
-    waits.push_back(stand_in_waits() - waited);
-    end();
-    if (!outputs_here) there.fetch();
-    sent.push_back(bytes() - before);
-    return verdicts;
-  }
-  Series& calls(int n, unsigned on_gpus) {
-    for (int i = 0; i < n; ++i)
-      for (const Verdict& verdict : call(
-               static_cast<int>(jobs.size()), on_gpus, [] {}, [] {})) {
-        EXPECT_EQ(verdict.status, Status::ok) << verdict.text();
-        EXPECT_EQ(verdict.fallback, Fallback::none);
-      }
-    return *this;
-  }
-
- private:
-  std::uint64_t bytes() const {
-    std::uint64_t sum = 0;
-    for (int r = 0; r < trial_.P; ++r) sum += ranks.statistics(r).sent_bytes;
-    return sum;
-  }
-
-  Trial trial_;
-  std::size_t skipped_;  // bytes before the values on GPUs
-
- public:
-  RanksOnGpus ranks;
-  std::vector<Job> jobs;
-  std::vector<std::uint64_t> sent;
-  std::vector<unsigned long> waits;                // of the host for GPUs
-  bool inputs_here = false, outputs_here = false;  // they are on the host, whatever the rank
-};
-
-void expect_same_results(const Series& a, const Series& b) {
-  ASSERT_EQ(a.jobs.size(), b.jobs.size());
-  for (std::size_t i = 0; i < a.jobs.size(); ++i) EXPECT_TRUE(a.jobs[i].outputs == b.jobs[i].outputs) << i;
-}
 
 // Compares calls with a history on GPUs with calls without one, by default on the host. Returns the part of
 // the bytes that the last call sends.
@@ -153,7 +47,10 @@ TEST(HistoryOnGpus, AllTypesAlgorithmsAndSegments) {
     trial.P = 5;
     trial.count = 10000;
     trial.root = 2;
-    EXPECT_EQ(compared(trial) < 1, !algorithm->recodes) << algorithm->name;
+    for (const bool frames_there : {false, true}) {
+      trial.frames_there = frames_there;
+      EXPECT_EQ(compared(trial) < 1, !algorithm->recodes) << algorithm->name;
+    }
   }
 }
 
@@ -181,15 +78,19 @@ TEST(HistoryOnGpus, ByNodes) {
       }
 }
 
-// The forecast waits together with samples, and a state at the end. The memory of states is reused by now.
+// The forecast waits together with samples, and a state at the end; the numbers of states come with headers.
+// The memory of states is reused by now. Frames that arrive on GPUs wait for the copies of values before.
 TEST(HistoryOnGpus, WaitsAtMostOnceMore) {
-  for (const Collective collective : moving()) {
-    Series alone(trial_of(collective)), behind(with(trial_of(collective), "history=auto"));
-    alone.calls(8, all);
-    behind.calls(8, all);
-    EXPECT_GT(alone.waits[7], 0u);
-    EXPECT_LE(behind.waits[7], alone.waits[7] + 4) << name_of(collective);
-  }
+  for (const bool frames_there : {false, true})
+    for (const Collective collective : moving()) {
+      Trial trial = trial_of(collective);
+      trial.frames_there = frames_there;
+      Series alone(trial), behind(with(trial, "history=auto"));
+      alone.calls(8, all);
+      behind.calls(8, all);
+      EXPECT_GT(alone.waits[7], 0u);
+      EXPECT_LE(behind.waits[7], alone.waits[7] + 4 + (frames_there ? 12 : 0)) << name_of(collective);
+    }
 }
 
 // Times decide on each rank's history: all ranks do the same.
@@ -358,110 +259,6 @@ TEST(HistoryOnGpus, CallsInFlightHaveSeriesOfTheirOwn) {
       sent.push_back(ranks.statistics(0).sent_bytes);
     }
     EXPECT_LT((sent[5] - sent[4]) * 4, (sent[1] - sent[0]) * 3);
-  }
-}
-
-// ---- Memory and failures
-
-unsigned long memories() {
-  stand_in_finish();
-  return stand_in_memories();
-}
-
-// Returns the number of allocations that calls leave while the communicator exists. Later calls add none: the
-// memory of dropped states is that of new ones.
-unsigned long memories_of(const Trial& trial, bool gains) {
-  const unsigned long before = memories();
-  Series series(trial);
-  series.calls(8, all);
-  const unsigned long now = memories();
-  series.calls(8, all);
-  EXPECT_EQ(memories(), now);
-  EXPECT_EQ(series.sent[7] < series.sent[0], gains);
-  return now - before;
-}
-
-TEST(HistoryOnGpus, MemoryStaysWithinItsLimitAndGoesWithTheCommunicator) {
-  const Trial trial = trial_of(Collective::alltoall);  // a state has two allocations, of 48000 bytes each
-  memories_of(with(trial, "history=auto"), true);
-  const unsigned long before = memories();
-  const unsigned long without = memories_of(trial, false),
-                      none_fits = memories_of(with(trial, "history=auto,history_bytes=1KiB"), false),
-                      two_fit = memories_of(with(trial, "history=auto,history_bytes=200KiB"), true),
-                      five = memories_of(with(trial, "history=auto"), true);
-  EXPECT_EQ(none_fits, without);
-  EXPECT_EQ(five - two_fit, 4u * 2 * 3);
-  EXPECT_EQ(two_fit - none_fits, 4u * 2 * 2);
-  EXPECT_EQ(memories(), before);
-}
-
-// Makes calls of which one meets a fault, and compares the results of those that are served.
-class Faulty {
- public:
-  explicit Faulty(const Trial& trial) : trial_(trial), wanted_(trial) { wanted_.calls(6, none); }
-
-  // break_it() is called before call `at`, mend() after it.
-  template <class Break, class Mend>
-  void run(int at, const Break& break_it, const Mend& mend) {
-    Series series(with(trial_, "history=auto"));
-    for (int step = 0; step < at + 3; ++step) {
-      const auto verdicts = series.call(
-          step, all, [&] { step == at ? break_it() : void(); }, [&] { step == at ? mend() : void(); });
-      bool any_plain = false;
-      for (const Verdict& verdict : verdicts) any_plain |= verdict.fallback != Fallback::none;
-      for (std::size_t r = 0; r < verdicts.size(); ++r) {
-        EXPECT_TRUE(!any_plain || verdicts[r].fallback == verdicts[0].fallback) << step;
-        EXPECT_TRUE(step == at || verdicts[r].status == Status::ok) << step << " " << verdicts[r].text();
-        const bool served = !any_plain && verdicts[r].status == Status::ok;
-        const auto k = static_cast<std::size_t>(step);
-        EXPECT_TRUE(!served || series.jobs[k].outputs[r] == wanted_.jobs[k].outputs[r]) << step;
-      }
-    }
-  }
-
- private:
-  Trial trial_;
-  Series wanted_;
-};
-
-TEST(HistoryOnGpus, MemoryIsMissingAnywhere) {
-  Trial trial = trial_of(Collective::alltoall);
-  trial.P = 2;
-  trial.count = 600;
-  Faulty faulty(trial);
-  for (int at = 0; at < 4; ++at) {
-    bool failed = true;
-    for (unsigned long n = 1; failed; ++n) {
-      SCOPED_TRACE("allocation " + std::to_string(n) + " of call " + std::to_string(at));
-      ASSERT_LT(n, 200u);
-      faulty.run(
-          at, [&] { stand_in_no_memory_at(n); }, [&] { failed = stand_in_no_memory_at(0) > 0; });
-    }
-  }
-}
-
-TEST(HistoryOnGpus, CallsOfTheRuntimeFailAnywhere) {
-  Trial trial = trial_of(Collective::alltoall);
-  trial.P = 2;
-  trial.count = 600;
-  for (const bool frames_there : {false, true}) {
-    trial.frames_there = frames_there;
-    Faulty faulty(trial);
-    for (const int at : {1, 2}) {  // leaves the first state; refers to it
-      bool reached = true;
-      for (unsigned long n = 1; reached; ++n) {
-        if (!is_sampled()) continue;
-        SCOPED_TRACE("call " + std::to_string(n) + " of call " + std::to_string(at));
-        ASSERT_LT(n, 1000u);
-        const unsigned long before = stand_in_calls();
-        faulty.run(
-            at, [&] { stand_in_at_call(n, nullptr, nullptr); },
-            [&] {
-              stand_in_at_call(0, nullptr, nullptr);
-              reached = stand_in_calls() - before >= n;
-            });
-      }
-    }
   }
 }
 

@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "compressor/codecs/planes/typed_codec.hpp"
+#include "compressor/frame/coding.hpp"
 #include "compressor/gpu/device_services.hpp"
 #include "gpu/kernels/patterns.hpp"
+#include "gpu/kernels/shim.hpp"
 #include "support/on_gpu.hpp"
 
 namespace taut {
@@ -140,6 +142,26 @@ TYPED_TEST(GpuBatch, NeedsFiveLaunchesForATwoShotAllreduceOnEightRanks) {
   });
   EXPECT_EQ(all, 5u);
   EXPECT_EQ(result.read()[0].status, 0u);
+}
+
+// The host reads a frame as soon as its result is there only if it polls. Otherwise few blocks need a fence.
+TEST(GpuBatchFences, OnlyAHostThatPollsNeedsThemOfEveryChunk) {
+  constexpr std::size_t chunks = 60;
+  const Piece<float> a(make<float>(Pattern::walk, chunks * planes::chunk_values, 1)),
+      b(make<float>(Pattern::walk, chunks * planes::chunk_values, 2));
+  const OnGpu<gpu::PolledResult> results(2);
+  TAUT_Cuda_item items[] = {a.encoding(), b.encoding()};
+  const auto fences = [&](bool polled) {
+    const unsigned long before = shim::fences;
+    const gpu::DeviceCodec& codec = *services().codec(planes::frame_id);
+    EXPECT_EQ(codec.encode(parse_coding(coding), items, 2, 1, polled, nullptr), 0);
+    EXPECT_EQ(services().wait(nullptr), 0);
+    return shim::fences - before;
+  };
+  EXPECT_LT(fences(false), chunks);
+  for (std::size_t i = 0; i < 2; ++i) items[i].result = &results.data()[i].result;
+  EXPECT_GE(fences(true), 2 * chunks);
+  EXPECT_EQ(results.read()[1].result.status, 0u);
 }
 
 // A damaged frame fails alone.

@@ -11,6 +11,7 @@
 // barrier at the same line.
 #pragma once
 
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +29,9 @@ namespace taut::shim {
 
 inline constexpr unsigned lanes = 32;            // of a warp
 inline constexpr unsigned wavefront_lanes = 64;  // of an AMD wavefront, which holds two warps
+
+// Number of fences that threads have executed (fence_blocks() of simt.hpp).
+inline std::atomic<unsigned long> fences{0};
 
 // True if warps are halves of wavefronts.
 bool in_wavefronts();
@@ -145,7 +149,7 @@ class Thread {
   }
   void publish(std::uint64_t* p, std::uint64_t v) const { *p = v; }
   void signal_host(std::uint32_t* p) const { __atomic_store_n(p, 1, __ATOMIC_RELEASE); }
-  void fence_blocks() const {}
+  void fence_blocks() const { fences.fetch_add(1, std::memory_order_relaxed); }
   void pause() const;
   // Reads a byte instead, so that a sanitizer finds an address beyond the memory.
   void prefetch(const void* p) const { static_cast<void>(*static_cast<const volatile std::byte*>(p)); }

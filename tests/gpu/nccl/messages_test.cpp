@@ -1,5 +1,6 @@
 // Tests messages between two ranks over the simulated NCCL.
 #include "gpu/nccl/coded_values.hpp"
+#include "support/gpu_faults.h"
 
 namespace taut::test {
 namespace messages_test {
@@ -28,6 +29,22 @@ TEST(NcclMessages, ARingOfAllTypes) {
       EXPECT_LT(fake_nccl::sent_bytes() - before, 3 * n * size_of(type));
       EXPECT_EQ(fake_nccl::take_report(), "");
     }
+}
+
+// CUDA may wait for all streams when pinned memory is freed.
+TEST(NcclMessages, AGroupUsesTheMemoryOfTheOneBefore) {
+  NcclRanks ranks(2, "abs:1e-3,codec=planes,min_bytes=1");
+  const OnGpu<float> x(std::vector<float>(n, 1)), y(n);
+  for (const bool again : {false, true}) {
+    if (again) stand_in_no_memory_at(1);
+    ranks.run([&](NcclRank& me) {
+      const int code = me.rank == 0 ? TAUT_Nccl_Send(x.data(), n, ncclFloat32, 1, me.comm, me.stream)
+                                    : TAUT_Nccl_Recv(y.data(), n, ncclFloat32, 0, me.comm, me.stream);
+      EXPECT_EQ(code, 0) << TAUT_Nccl_last_error();
+    });
+  }
+  EXPECT_EQ(stand_in_no_memory_at(0), 0u);
+  EXPECT_NEAR(y.peek(n)[n - 1], 1, 1e-3);
 }
 
 TEST(NcclMessages, AloneAndPlain) {

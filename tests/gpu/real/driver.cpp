@@ -119,3 +119,4 @@ void stand_in_fault_at_kernel(unsigned long n) {
   if (n != 0) refuse("a kernel that faults");
 }
 unsigned long stand_in_no_memory_at(unsigned long) { refuse("an allocation that fails"); }
+void stand_in_limit_bytes(size_t) { refuse("memory with a limit"); }

@@ -64,7 +64,7 @@ struct Call {
 
   CallMemory memory(CudaScratch::Purpose purpose = call_purpose) const {
     std::byte* const at = scratch().reserve(launcher.stream, purpose, planes::cuda::scratch_bytes(count));
-    return {reinterpret_cast<planes::cuda::Scratch*>(at), result_at(result, polled)};
+    return {reinterpret_cast<planes::cuda::Scratch*>(at), result_at(result, polled), polled};
   }
   // Returns the scratch memory and result of item i of a batch. Items that run together do not share memory.
   CallMemory item_memory(int i) const {
@@ -137,9 +137,7 @@ int encode_one(const Call<T>& call, const Coding& coding, const DeviceFrameItem&
   if (prediction.lags.any() && values.z.step != 0) {
     planes::cuda::encode_lagged(launcher, values, prediction.lags, FrameMemory{frame, most}, call.integers(), call.memory());
   } else {
-    CallMemory memory = call.memory();
-    memory.polled = call.polled;
-    planes::cuda::encode(launcher, values, FrameMemory{frame, item.bytes}, memory);
+    planes::cuda::encode(launcher, values, FrameMemory{frame, item.bytes}, call.memory());
   }
   return 0;
 }
