@@ -17,6 +17,7 @@ namespace taut::planes {
 namespace {  // one copy for each kernel set, compiled with its instructions
 
 using BlockBitmap = std::uint64_t[chunk_blocks / 64];
+static_assert(sizeof(BlockBitmap) == 64);  // mask() finds all bytes that are not 0
 
 // The entries of a table with two bits a block: 0, 1 or 2 is the number of a width that the table names, 3
 // stands for any other width, which the table has in a list behind the entries.
@@ -91,37 +92,73 @@ WidthsRead read_named(const std::byte* table, std::size_t blocks, std::uint8_t f
   return widths_read(Ops::summarize(widths), names_bytes + two_bit_bytes(blocks) + entry_bytes(n, flags));
 }
 
+// Writes the marks of the bytes of a bitmap that are not 0, and these bytes. Returns their end.
+template <class Ops>
+std::byte* write_sparse_bitmap(std::byte* to, const BlockBitmap& bitmap, std::size_t blocks) noexcept {
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(bitmap);
+  const std::uint64_t marks = Ops::mask(bytes);
+  std::memcpy(to, &marks, sparse_bitmap_bytes(blocks, 0));
+  to += sparse_bitmap_bytes(blocks, 0);
+  for (std::uint64_t rest = marks; rest != 0; rest &= rest - 1) to = store(to, bytes[std::countr_zero(rest)]);
+  return to;
+}
+
+// Reads them. Returns the number of bytes read; 0: a marked byte is 0 or beyond the bitmap.
+inline std::size_t read_sparse_bitmap(const std::byte* table, std::size_t blocks,
+                                      BlockBitmap& bitmap) noexcept {
+  std::uint64_t marks = 0;
+  std::memcpy(&marks, table, sparse_bitmap_bytes(blocks, 0));
+  if (has_bits_beyond(table, bitmap_bytes(blocks))) return 0;
+  const std::byte* from = table + sparse_bitmap_bytes(blocks, 0);
+  for (std::uint64_t rest = marks; rest != 0; rest &= rest - 1) {
+    if (*from == std::byte{0}) return 0;
+    reinterpret_cast<std::byte*>(bitmap)[std::countr_zero(rest)] = *from++;
+  }
+  return static_cast<std::size_t>(from - table);
+}
+
 // Write and read a table of any form.
 template <class Ops>
 void write_widths(std::byte* to, const Widths& widths, std::size_t blocks, WidthTable table) noexcept {
   const bool as_bytes = (table.flags & byte_widths) != 0;
-  if ((table.flags & two_bits) != 0) return write_named<Ops>(to, widths, blocks, table);
-  if ((table.flags & dense) != 0) return Ops::write_entries(to, widths.width, blocks, as_bytes);
+  const TableForm form = table_form(table.flags);
+  if (form == TableForm::names) return write_named<Ops>(to, widths, blocks, table);
+  if (form == TableForm::all_blocks) return Ops::write_entries(to, widths.width, blocks, as_bytes);
   alignas(64) std::uint8_t coded[chunk_blocks + 64];
-  BlockBitmap bitmap;
+  alignas(64) BlockBitmap bitmap;
   const std::size_t n = Ops::gather(widths, bitmap, coded);
-  std::memcpy(to, bitmap, bitmap_bytes(blocks));
-  Ops::write_entries(to + bitmap_bytes(blocks), coded, n, as_bytes);
+  if (form == TableForm::sparse_bitmap) {
+    to = write_sparse_bitmap<Ops>(to, bitmap, blocks);
+  } else {
+    std::memcpy(to, bitmap, bitmap_bytes(blocks));
+    to += bitmap_bytes(blocks);
+  }
+  Ops::write_entries(to, coded, n, as_bytes);
 }
 
 template <class Ops>
 WidthsRead read_widths(const std::byte* table, std::size_t blocks, std::uint8_t flags,
                        Widths& widths) noexcept {
   const bool as_bytes = (flags & byte_widths) != 0;
-  if ((flags & two_bits) != 0) return read_named<Ops>(table, blocks, flags, widths);
-  if ((flags & dense) != 0) {
+  const TableForm form = table_form(flags);
+  if (form == TableForm::names) return read_named<Ops>(table, blocks, flags, widths);
+  if (form == TableForm::all_blocks) {
     if (!as_bytes && blocks == chunk_blocks) return Ops::read_all_nibbles(table, widths);
     Ops::read_entries(table, blocks, as_bytes, widths.width);
     std::memset(widths.width + blocks, 0, chunk_blocks - blocks);
     return widths_read(Ops::summarize(widths), entry_bytes(blocks, flags));
   }
-  if (has_bits_beyond(table, blocks)) return {};
   BlockBitmap bitmap = {};
-  std::memcpy(bitmap, table, bitmap_bytes(blocks));
+  std::size_t read = bitmap_bytes(blocks);
+  if (form == TableForm::sparse_bitmap)
+    read = read_sparse_bitmap(table, blocks, bitmap);
+  else
+    std::memcpy(bitmap, table, read);
+  if (read == 0 || has_bits_beyond(reinterpret_cast<const std::byte*>(bitmap), blocks)) return {};
   alignas(64) std::uint8_t coded[chunk_blocks + 64];
-  Ops::read_entries(table + bitmap_bytes(blocks), chunk_blocks, as_bytes, coded);
+  Ops::read_entries(table + read, chunk_blocks, as_bytes, coded);
   const std::size_t n = Ops::scatter(coded, bitmap, widths);
-  return widths_read(Ops::summarize(widths), bitmap_bytes(blocks) + entry_bytes(n, flags));
+  return widths_read(Ops::summarize(widths), read + entry_bytes(n, flags));
 }
 
 // gather() and scatter() for instruction sets that have no instruction to compress bytes, by the mask() of

@@ -26,7 +26,7 @@ bool read_header(Reader& in, RecordHeader& h) noexcept {
   if (fixed == nullptr) return false;
   h.flags = load<std::uint8_t>(fixed);
   h.plane_bytes = load<std::uint16_t>(fixed + 2);
-  if (fixed[1] != std::byte{0} || (h.has(two_bits) && h.has(dense))) return false;
+  if (fixed[1] != std::byte{0}) return false;
   const std::byte* base = in.take(h.has(wide) ? 8 : 4);
   if (base == nullptr) return false;
   h.base = h.has(wide) ? load<std::int64_t>(base) : load<std::int32_t>(base);
@@ -52,6 +52,17 @@ bool read_planes(Reader& in, const std::byte* end, const WidthKernels& kernels, 
   if (bytes == 0 || in.take(bytes) == nullptr) return false;
   r.max_width = max_width;
   return sum == r.header.plane_bytes && max_width <= (r.header.has(wide) ? 64 : 32);
+}
+
+// Returns the number of bytes of the bitmap of coded blocks that are not 0.
+std::size_t marked_bytes(const Widths& widths) noexcept {
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < chunk_blocks; i += 8) {
+    std::uint64_t eight;
+    std::memcpy(&eight, widths.width + i, sizeof eight);
+    n += eight != 0;
+  }
+  return n;
 }
 
 template <class T>
@@ -151,7 +162,10 @@ WidthTable choose_table(const Widths& widths, const WidthSummary& summary, std::
   WidthCounts counts = kernels.count(widths, summary.max_width);
   counts[0] = static_cast<std::uint16_t>(counts[0] - (chunk_blocks - blocks));
   const WidthTable named = choose_names(counts, summary, blocks);
-  return named.bytes < usual.bytes ? named : usual;
+  const WidthTable best = named.bytes < usual.bytes ? named : usual;
+  if (min_sparse_table(summary, blocks) >= best.bytes) return best;
+  const WidthTable sparse = sparse_table(summary, blocks, marked_bytes(widths));
+  return sparse.bytes < best.bytes ? sparse : best;
 }
 
 std::size_t finish_planes(std::byte* out, RecordHeader header, const Widths& widths,
