@@ -54,17 +54,6 @@ bool read_planes(Reader& in, const std::byte* end, const WidthKernels& kernels, 
   return sum == r.header.plane_bytes && max_width <= (r.header.has(wide) ? 64 : 32);
 }
 
-// Returns the number of bytes of the bitmap of coded blocks that are not 0.
-std::size_t marked_bytes(const Widths& widths) noexcept {
-  std::size_t n = 0;
-  for (std::size_t i = 0; i < chunk_blocks; i += 8) {
-    std::uint64_t eight;
-    std::memcpy(&eight, widths.width + i, sizeof eight);
-    n += eight != 0;
-  }
-  return n;
-}
-
 template <class T>
 bool read_runs(Reader& in, Record<T>& r) noexcept {
   const std::byte* n = in.take(4);
@@ -164,7 +153,7 @@ WidthTable choose_table(const Widths& widths, const WidthSummary& summary, std::
   const WidthTable named = choose_names(counts, summary, blocks);
   const WidthTable best = named.bytes < usual.bytes ? named : usual;
   if (min_sparse_table(summary, blocks) >= best.bytes) return best;
-  const WidthTable sparse = sparse_table(summary, blocks, marked_bytes(widths));
+  const WidthTable sparse = sparse_table(summary, blocks, kernels.marked_bytes(widths));
   return sparse.bytes < best.bytes ? sparse : best;
 }
 
