@@ -113,12 +113,13 @@ void add_sum_behind(const test::Subject& subject, const Codec& codec, std::size_
                 summed(codec, subject.type, count, frame, frame));
 }
 
-// Adds frames of values that have changed little since the references.
-void add_frames_behind(const test::Subject& subject, const Codec& codec, std::size_t count, Seeds& seeds) {
+// Adds frames of values of which every `apart`-th has changed since the references.
+void add_frames_behind(const test::Subject& subject, const Codec& codec, std::size_t count, Seeds& seeds,
+                       std::size_t apart = 7) {
   for (std::size_t n = 1; n <= max_references && subject.info->takes_references; ++n) {
     const Earlier earlier(subject.type, count, n);
     test::Values values = test::make_values(subject.type, count, test::Pattern::smooth, 0);
-    for (std::size_t i = n; i < count; i += 7) values.set(i, values.at(i) + 1);
+    for (std::size_t i = n; i < count; i += apart) values.set(i, values.at(i) + 1);
     const Text frame = encoded(codec, std::as_const(values).slice(), earlier.references());
     seeds.add("decode_frame",
               bytes_of(std::uint8_t{all_repairs | as_posted | refer}, std::uint8_t{0}, std::uint8_t{0}, 0u) +
@@ -129,13 +130,17 @@ void add_frames_behind(const test::Subject& subject, const Codec& codec, std::si
     add_sum_behind(subject, codec, count, seeds);
 }
 
-// Adds frames of planes whose records behind references have 64-bit integers.
-void add_wide_frames_behind(Seeds& seeds) {
+// Adds frames of planes whose records behind references have 32-bit or 64-bit integers, and many or few coded
+// blocks.
+void add_frames_of_planes_behind(Seeds& seeds) {
   test::Subject subject;
   subject.info = find_codec("planes");
   subject.type = DType::f64;
-  const auto codec = subject.info->make({.bound = 1e-9, .predictor = "delta"});
-  for (const std::size_t count : {130u, 301u, 4100u}) add_frames_behind(subject, *codec, count, seeds);
+  for (const double bound : {1e-3, 1e-9}) {
+    const auto codec = subject.info->make({.bound = bound, .predictor = "delta"});
+    for (const std::size_t count : {130u, 301u, 4100u})
+      for (const std::size_t apart : {7u, 200u}) add_frames_behind(subject, *codec, count, seeds, apart);
+  }
 }
 
 // Returns the contents of a .taut file (docs/spec/file.md) of one frame. Targets set the checksums.
@@ -278,7 +283,7 @@ int make(const char* folder) {
       }
     }
   }
-  add_wide_frames_behind(seeds);
+  add_frames_of_planes_behind(seeds);
   for (const DType type : {DType::f32, DType::f64, DType::c64}) add_grids(type, seeds);
   add_policies(seeds);
   add_rules(seeds);

@@ -222,9 +222,8 @@ def decode_record(data, n, kind, step, prediction):
         return [kind.product(integer, step) for integer in q]
     cursor = Cursor(data)
     flags, zero, plane_bytes = cursor.read("BBH")
-    named = flags & decode_widths.TWO_BITS
-    require(zero == 0 and not (named and flags & decode_widths.DENSE), "record flags")
-    require(prediction.references or not named, "named widths in a frame without references")
+    require(zero == 0, "record flags")
+    require(prediction.references or not flags & decode_widths.TWO_BITS, "form of widths in a frame without references")
     require(not flags & prediction.refused, "record of a frame with lags or references")
     (base,) = cursor.read("q" if flags & WIDE else "i")
     require(prediction.predictor or base == 0, "base without a predictor")

@@ -20,13 +20,24 @@ def read_named(cursor, blocks, flags, require):
     return [names >> 4 * entry & 15 if entry < 3 else next(others) for entry in entries[:blocks]]
 
 
+def read_sparse_bitmap(cursor, size, require):
+    marks = int.from_bytes(cursor.take((size + 7) // 8), "little")
+    require(marks >> size == 0, "marks of bytes that are not there")
+    stored = cursor.take(marks.bit_count())
+    require(0 not in stored, "stored bytes of 0")
+    following = iter(stored)
+    return bytes(next(following) if marks >> i & 1 else 0 for i in range(size))
+
+
 def read(cursor, blocks, flags, require):
     """Returns the widths of all blocks of a chunk."""
-    if flags & TWO_BITS:
+    form = flags & (DENSE | TWO_BITS)
+    if form == TWO_BITS:
         return read_named(cursor, blocks, flags, require)
     coded = list(range(blocks))
-    if not flags & DENSE:
-        bitmap = int.from_bytes(cursor.take((blocks + 7) // 8), "little")
+    if form != DENSE:
+        size = (blocks + 7) // 8
+        bitmap = int.from_bytes(read_sparse_bitmap(cursor, size, require) if form else cursor.take(size), "little")
         require(bitmap >> blocks == 0, "bitmap names blocks that are not there")
         coded = [b for b in range(blocks) if bitmap >> b & 1]
     entries = read_entries(cursor, len(coded), flags)

@@ -101,13 +101,31 @@ static bool read_named_widths(struct second_cursor* c, size_t blocks, struct rec
   return sum == r->plane_bytes;
 }
 
+/* Reads a bitmap of which only the bytes other than 0 are stored; false: reject. */
+static bool read_sparse_map(struct second_cursor* c, size_t bytes, uint8_t* map) {
+  const uint8_t* const marks = second_take(c, (bytes + 7) / 8);
+  if (marks == NULL || (bytes % 8 != 0 && marks[bytes / 8] >> (bytes % 8) != 0)) return false;
+  for (size_t i = 0; i < bytes; ++i) {
+    map[i] = 0;
+    if (!(marks[i / 8] >> (i % 8) & 1)) continue;
+    const uint8_t* const byte = second_take(c, 1);
+    if (byte == NULL || *byte == 0) return false;
+    map[i] = *byte;
+  }
+  return true;
+}
+
 /* Reads the widths of all blocks; false: reject. */
 static bool read_widths(struct second_cursor* c, size_t blocks, struct record* r) {
-  if (r->flags & two_bits) return read_named_widths(c, blocks, r);
+  if ((r->flags & (two_bits | dense)) == two_bits) return read_named_widths(c, blocks, r);
   const uint8_t* map = NULL;
+  uint8_t sparse[chunk_blocks / 8];
   size_t coded = blocks;
-  if (!(r->flags & dense)) {
-    map = second_take(c, (blocks + 7) / 8);
+  if ((r->flags & (two_bits | dense)) != dense) {
+    if (!(r->flags & two_bits))
+      map = second_take(c, (blocks + 7) / 8);
+    else if (read_sparse_map(c, (blocks + 7) / 8, sparse))
+      map = sparse;
     if (map == NULL || (blocks % 8 != 0 && map[blocks / 8] >> (blocks % 8) != 0)) return false;
     coded = 0;
     for (size_t b = 0; b < blocks; ++b) coded += map[b / 8] >> (b % 8) & 1;
@@ -133,7 +151,7 @@ static bool read_head(const struct decoder* d, struct second_cursor* c, struct r
   const uint8_t* const head = second_take(c, 4);
   if (head == NULL || head[1] != 0) return false;
   r->flags = head[0];
-  if (r->flags & two_bits && (r->flags & dense || d->frame->parameters[2] == 0)) return false;
+  if (r->flags & two_bits && d->frame->parameters[2] == 0) return false;
   r->plane_bytes = (size_t)second_number(head + 2, 2);
   const unsigned base_bytes = r->flags & wide ? 8 : 4;
   const uint8_t* const base = second_take(c, base_bytes);

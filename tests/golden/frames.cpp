@@ -30,10 +30,12 @@ constexpr InputBehind inputs_behind[] = {
 };
 
 // The data of frames whose records have 64-bit integers, for float64 and codecs that add frames.
-constexpr InputBehind wide_inputs_behind[] = {{"noise", 301, 1}, {"sparse", 4099, 2}};
+constexpr InputBehind wide_inputs_behind[] = {{"noise", 301, 1}, {"sparse", 4099, 2}, {"rows", 2101, 1}};
 constexpr Bound bound_of_usual{Bound::Kind::absolute, 0x1p-10}, bound_of_wide{Bound::Kind::absolute, 0x1p-36};
 
-// The sums behind earlier sums, for codecs that add frames.
+// The data of frames of which few blocks are coded, and the sums behind earlier sums, for codecs that add
+// frames.
+constexpr InputBehind few_changes_behind{"rows", 4099, 1};
 constexpr const char *pattern_behind_sum = "triangle", *pattern_of_earlier_sum = "noise";
 constexpr std::size_t count_behind_sum = 301, addends_behind_sum = 2;
 
@@ -184,6 +186,8 @@ void add_frames_behind(const Subject& subject, bool usual, std::vector<Golden>& 
   Golden sum{subject, pattern_behind_sum, count_behind_sum, addends_behind_sum, 1};
   sum.subject.options.checksum = true;
   all.push_back(sum);
+  all.push_back(
+      {subject, few_changes_behind.pattern, few_changes_behind.count, 1, few_changes_behind.references});
   if (subject.type != DType::f64 || !(subject.options.bound == bound_of_usual)) return;
   for (const auto& input : wide_inputs_behind) {
     Golden golden{subject, input.pattern, input.count, 1, input.references};

@@ -56,6 +56,7 @@ def number(pattern, i, k):
         "steps": ((i // 37 + k) % 9 - 4, 0),
         "noise": (noise, -12),
         "sparse": (noise if h % 23 == 0 else 0, -12),
+        "rows": (abs(i * 7 % 512 - 256) * 16 + (0 if mixed(i // 32 + 65536 * k) % 16 else noise & 255), -12),
         "packed": ((triangle // 16 + (noise & 7)) * step + (1 << 59), -57),
         "units22": ((printed * step >> 33) - (2400 * step >> 33), -22),
         "units46": ((printed * step >> 4) - (2400 * step >> 4), -46),

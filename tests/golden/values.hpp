@@ -45,6 +45,10 @@ inline GoldenNumber golden_number(std::string_view pattern, std::int64_t i, std:
   if (pattern == "steps") return {(i / 37 + k) % 9 - 4, 0};
   if (pattern == "noise") return {noise, -12};
   if (pattern == "sparse") return {h % 23 == 0 ? noise : 0, -12};
+  if (pattern == "rows") {  // of which a sixteenth differs from those of another series
+    const bool differs = mixed(static_cast<std::uint64_t>(i / 32 + 65536 * k)) % 16 == 0;
+    return {std::abs(i * 7 % 512 - 256) * 16 + (differs ? noise & 255 : 0), -12};
+  }
   if (pattern == "pairs") return {(i % 2 == 0 ? 20000 : -20000) + triangle, -8};
   // Grids: integers times a step beside a large offset; steps and decimals, rounded to multiples of a unit.
   constexpr std::int64_t step = 49517601571415, middle = 2400 * step;

@@ -25,6 +25,17 @@ std::vector<T> near(const std::vector<T>& x, std::uint64_t seed, double step = 2
   return y;
 }
 
+// Values of which few rows of 32 differ from x, by a few steps.
+template <class T>
+std::vector<T> near_in_most_rows(const std::vector<T>& x, std::uint64_t seed, double step = 2e-3) {
+  std::mt19937_64 random(seed);
+  std::vector<T> y = x;
+  for (std::size_t first = 0; first < x.size(); first += 32 * (1 + random() % 40))
+    for (std::size_t i = first; i < std::min(first + 32, x.size()); ++i)
+      y[i] = static_cast<T>(static_cast<double>(x[i]) + static_cast<double>(1 + random() % 5) * step);
+  return y;
+}
+
 template <class T>
 struct Given {
   std::vector<std::vector<T>> arrays;
@@ -51,8 +62,9 @@ constexpr std::size_t reference_count_at = 46;
 
 bool has_references(const std::vector<std::byte>& frame) { return frame[reference_count_at] != std::byte{0}; }
 
-// Number of records that have a flag. With two_bits their tables of widths have names.
-int records_with(RecordFlags flag, const std::vector<std::byte>& frame, std::size_t n) {
+// Returns the number of records of whose flags is_one() is true.
+template <class IsOne>
+int records_of(const std::vector<std::byte>& frame, std::size_t n, const IsOne& is_one) {
   const std::size_t chunks = chunks_of(n),
                     index = frame_header_bytes + 8 * static_cast<std::size_t>(frame[reference_count_at]);
   int found = 0;
@@ -60,9 +72,17 @@ int records_with(RecordFlags flag, const std::vector<std::byte>& frame, std::siz
     const auto first = load<std::uint32_t>(&frame[index + 4 * i]),
                end = load<std::uint32_t>(&frame[index + 4 * i + 4]);
     if (first < end)
-      found += (frame[index + 4 * (chunks + 1 + std::size_t{first})] & std::byte{flag}) != std::byte{0};
+      found += is_one(std::to_integer<std::uint8_t>(frame[index + 4 * (chunks + 1 + std::size_t{first})]));
   }
   return found;
+}
+
+int wide_records_of(const std::vector<std::byte>& frame, std::size_t n) {
+  return records_of(frame, n, [](std::uint8_t flags) { return (flags & wide) != 0; });
+}
+
+int records_with(TableForm form, const std::vector<std::byte>& frame, std::size_t n) {
+  return records_of(frame, n, [form](std::uint8_t flags) { return table_form(flags) == form; });
 }
 
 template <class T>
@@ -84,8 +104,9 @@ class GpuReferenced : public testing::Test {
     ASSERT_EQ(there.size(), cpu.size());
     ASSERT_TRUE(there == cpu);
     ++(has_references(cpu) ? referenced : plain);
-    named += records_with(two_bits, cpu, x.size());
-    wide_records += records_with(wide, cpu, x.size());
+    named += records_with(TableForm::names, cpu, x.size());
+    sparse += records_with(TableForm::sparse_bitmap, cpu, x.size());
+    wide_records += wide_records_of(cpu, x.size());
     check_values(cpu, references, *codec, kernels, x.size());
   }
   void check_values(const std::vector<std::byte>& frame, References references, const Codec& codec,
@@ -101,8 +122,8 @@ class GpuReferenced : public testing::Test {
   }
 
   shim::Gpu gpu{0};
-  int referenced = 0, plain = 0;    // numbers of frames
-  int named = 0, wide_records = 0;  // numbers of records
+  int referenced = 0, plain = 0;                // numbers of frames
+  int named = 0, sparse = 0, wide_records = 0;  // numbers of records
 };
 using Types = testing::Types<float, double, f16, bf16>;
 TYPED_TEST_SUITE(GpuReferenced, Types);
@@ -134,6 +155,30 @@ TYPED_TEST(GpuReferenced, HasTheBitsOfTheCpu) {
   EXPECT_GT(this->referenced, 60);
   EXPECT_GT(this->plain, 60);
   EXPECT_GT(this->named, 60);
+}
+
+// Tables with sparse bitmaps, of whole chunks and of the shortest.
+TYPED_TEST(GpuReferenced, HasTheBitsOfTheCpuWhereFewRowsChange) {
+  using T = TypeParam;
+  for (const double bound : {1e-3, 1e-9}) {
+    if (bound < 1e-6 && sizeof(T) != 8) continue;  // float64 has wide records
+    for (const Predictor predictor : {Predictor::none, Predictor::second}) {
+      for (const std::size_t n : {1, 31, 64, 65, 545, 2049, 3000, 4089, 4096, 9001, 12288}) {
+        const std::vector<T> x = make<T>(Pattern::wave, n, 7);
+        const std::vector<T> before = near_in_most_rows(x, n, 2 * bound);
+        const Given<T> given{{before, before}};
+        for (const double scale : {1.0, 3e4}) {  // entries of nibbles and of bytes
+          SCOPED_TRACE(testing::Message() << "n " << n << " bound " << bound << " predictor "
+                                          << static_cast<int>(predictor) << " scale " << scale);
+          const Given<T> far{{near_in_most_rows(x, n, scale * bound), before}};
+          for (const std::size_t references : {1, 2})
+            this->check(x, references == 1 ? far : given, references, {bound}, predictor);
+          if (testing::Test::HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+  EXPECT_GT(this->sparse, 20);
 }
 
 // References of every kind of values: NaN, infinities, -0, denormal and huge numbers, random bits.
@@ -386,7 +431,8 @@ TEST_F(GpuReferencedWrong, OtherPredictionsNeedTheHost) {
 // ---- Damage
 
 template <class T>
-void damage(Pattern pattern, int rounds, std::size_t references_used, std::size_t n, double bound = 1e-3) {
+void damage(Pattern pattern, int rounds, std::size_t references_used, std::size_t n, double bound = 1e-3,
+            TableForm form = TableForm::names) {
   shim::Gpu gpu(2);
   const bool is_wide = bound < 1e-6;
   const Predictor predictor = is_wide ? Predictor::none : Predictor::delta;  // under both, widths have names
@@ -394,12 +440,13 @@ void damage(Pattern pattern, int rounds, std::size_t references_used, std::size_
   GpuCodec<T> kernels(gpu, {bound}, predictor);
   std::mt19937_64 random(static_cast<unsigned>(pattern));
   const std::vector<T> x = make<T>(pattern, n, 1);
-  const Given<T> given{{near(x, 1, 2 * bound), near(x, 2, 2 * bound)}};
+  const auto close = form == TableForm::names ? near<T> : near_in_most_rows<T>;
+  const Given<T> given{{close(x, 1, 2 * bound), close(x, 2, 2 * bound)}};
   const std::vector<Reference> references = given.references(references_used);
   const auto whole = cpu_referenced(x, *codec, references);
   ASSERT_TRUE(has_references(whole));
-  ASSERT_GT(records_with(two_bits, whole, n), 0);
-  ASSERT_EQ(records_with(wide, whole, n) > 0, is_wide);
+  ASSERT_GT(records_with(form, whole, n), 0);
+  ASSERT_EQ(wide_records_of(whole, n) > 0, is_wide);
   const auto index = load<std::uint32_t>(&whole[frame_header_bytes + 8 * references_used + 4]);
   const std::size_t table =
       frame_header_bytes + 8 * references_used + 4 * (chunks_of(n) + 1 + index) - 4 * (index / 2);
@@ -431,6 +478,11 @@ void damage(Pattern pattern, int rounds, std::size_t references_used, std::size_
 TEST(GpuReferencedDamage, OfF32) {
   for (const std::size_t n : {4096, 5000, 4089}) damage<float>(Pattern::wave, 160, 1, n);
   damage<float>(Pattern::masked, 120, 2, 5000);
+}
+TEST(GpuReferencedDamage, OfSparseBitmaps) {
+  for (const std::size_t n : {2600, 4089, 5000})
+    damage<float>(Pattern::wave, 240, 1, n, 1e-3, TableForm::sparse_bitmap);
+  damage<double>(Pattern::wave, 120, 1, 5000, 1e-9, TableForm::sparse_bitmap);
 }
 TEST(GpuReferencedDamage, OfF64) { damage<double>(Pattern::wave, 120, 2, 5000); }
 TEST(GpuReferencedDamage, OfWideRecords) {

@@ -47,7 +47,6 @@ TAUT_DEVICE bool read_head(const Words& words, const Prediction& prediction, Rec
   if ((prediction.lags.n > 0 || by_references) && head.has(has_layers)) return false;
   if ((prediction.lags.n > 0 || (by_references && sizeof(T) != 8)) && head.has(wide)) return false;
   constexpr unsigned forms = dense | byte_widths | (Referenced ? two_bits : 0);
-  if (Referenced && (head.flags & (two_bits | dense)) == (two_bits | dense)) return false;
   return head.has(has_planes) ? head.plane_bytes > 0 : head.plane_bytes == 0 && !head.has(forms);
 }
 
@@ -82,7 +81,7 @@ enum class RunsCheck {
 // Reads a record after its head. All threads call it together. Whether they reach a barrier depends only on
 // the head and on results of scans, never on what one thread alone has read. So the thread block cannot
 // deadlock if other work of the program, by mistake, overwrites the frame meanwhile.
-// `Referenced`: the table may name widths.
+// `Referenced`: the table may name widths, or have a sparse bitmap.
 template <class T, class Threads, RunsCheck Check, bool Referenced = false>
 class RecordReader {
  public:
@@ -138,11 +137,13 @@ class RecordReader {
 
   TAUT_DEVICE void read_table() {
     if constexpr (Referenced)
-      if (record_.has(two_bits)) return read_names();
+      if (table_form(record_.flags) == TableForm::names) return read_names();
     const std::uint32_t blocks = blocks_in(record_.n);
     Scanned<std::uint32_t> rank{threads_.thread() * Threads::blocks_per_thread, blocks};
     std::uint32_t entry_mask = existing_mask<Threads::blocks_per_thread>(threads_.thread(), blocks);
     if (!record_.has(dense)) read_map(blocks, entry_mask, rank);
+    if constexpr (Referenced)
+      if (record_.has(two_bits)) read_sparse_map(blocks, entry_mask, rank);
     const std::uint32_t table = end_;
     take_table(static_cast<std::uint32_t>(entry_bytes(rank.total, record_.flags)));
     if (!good_) entry_mask = 0;
@@ -229,6 +230,28 @@ class RecordReader {
     entry_mask = marked;
     rank = threads_.scan(count_marked<Threads::blocks_per_thread>(threads_.simt(), marked) |
                          static_cast<std::uint32_t>(beyond) << 16);
+    good_ &= rank.total < 1u << 16;
+  }
+
+  // As read_map(), of a sparse bitmap. A thread has one block; the last thread of each byte of the bitmap
+  // counts it.
+  TAUT_DEVICE void read_sparse_map(std::uint32_t blocks, std::uint32_t& entry_mask,
+                                   Scanned<std::uint32_t>& rank) {
+    const std::uint32_t t = threads_.thread(), marks = end_,
+                        mark_bytes = static_cast<std::uint32_t>(sparse_bitmap_bytes(blocks, 0));
+    take_table(mark_bytes);
+    const std::uint32_t mark =
+        good_ && t < 64 * mark_bytes ? record_.words.byte(marks + t / 64) >> (t / 8 % 8) & 1u : 0u;
+    const bool marked = threads_.simt().shuffle(mark, threads_.lane() | 7) != 0;  // for all eight as counted
+    const auto place = threads_.scan(std::uint32_t{marked && t % 8 == 7});
+    const std::uint32_t at = end_;
+    take_table(place.total);
+    const std::uint32_t eight = good_ && marked ? record_.words.byte(at + place.before) : 0u;
+    const bool bad = marked && (eight == 0 || t / 8 >= bitmap_bytes(blocks));
+    const std::uint32_t bit = eight >> (t % 8) & 1;
+    const bool beyond = bit > entry_mask;
+    entry_mask = bit;
+    rank = threads_.scan(bit | static_cast<std::uint32_t>(bad || beyond) << 16);
     good_ &= rank.total < 1u << 16;
   }
 

@@ -1,6 +1,7 @@
 // Tables of widths in planes records: every form comes back by every kernel set, and damage is found.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <optional>
 #include <random>
 #include <vector>
@@ -25,6 +26,18 @@ Widths random_widths(std::size_t blocks, unsigned least, unsigned most) {
   return widths;
 }
 
+// Returns widths of which few, of blocks in rows of four, are not 0.
+Widths few_widths(std::size_t blocks, unsigned most) {
+  Widths widths{};
+  const std::size_t distance = 4 + draw() % 40;
+  bool in_row = false;
+  for (std::size_t i = 0; i < blocks; ++i) {
+    if (i % 4 == 0) in_row = draw() % distance == 0;
+    if (in_row || i == blocks - 1) widths.width[i] = static_cast<std::uint8_t>(1 + draw() % most);
+  }
+  return widths;
+}
+
 WidthSummary summary_of(const Widths& widths) {
   WidthSummary summary;
   for (const std::uint8_t w : widths.width)
@@ -40,10 +53,11 @@ std::vector<const WidthKernels*> sets() {
 }
 
 TEST(WidthTables, ComeBackByEveryKernelSet) {
-  int named = 0;
+  int named = 0, sparse = 0;
   for (int round = 0; round < 600; ++round) {
     const std::size_t blocks = round % 3 == 0 ? chunk_blocks : 1 + draw() % chunk_blocks;
-    const Widths widths = random_widths(blocks, draw() % 4, round % 2 == 0 ? 15 : 32);
+    const unsigned most = round % 2 == 0 ? 15 : 32;
+    const Widths widths = round % 8 < 2 ? few_widths(blocks, most) : random_widths(blocks, draw() % 4, most);
     const WidthSummary summary = summary_of(widths);
     for (const std::uint8_t forms : {std::uint8_t{0}, std::uint8_t{two_bits}}) {
       std::vector<std::byte> reference;
@@ -61,11 +75,121 @@ TEST(WidthTables, ComeBackByEveryKernelSet) {
         EXPECT_EQ(read.sum, summary.sum);
         EXPECT_EQ(read.max_width, summary.max_width);
         ASSERT_TRUE(std::ranges::equal(back.width, widths.width)) << blocks;
-        named += (table.flags & two_bits) != 0;
+        named += table_form(table.flags) == TableForm::names;
+        sparse += table_form(table.flags) == TableForm::sparse_bitmap;
       }
     }
   }
   EXPECT_GT(named, 300 * static_cast<int>(sets().size()));
+  EXPECT_GT(sparse, 100 * static_cast<int>(sets().size()));
+}
+
+// Sizes of the tables of all forms, in the order in which equal ones are preferred.
+std::vector<std::pair<TableForm, std::size_t>> sizes_of_forms(const Widths& widths, std::size_t blocks) {
+  std::vector<std::size_t> counts(256);
+  std::size_t coded = 0, bytes = 0, most = 0;
+  for (std::size_t i = 0; i < blocks; ++i) {
+    ++counts[widths.width[i]];
+    coded += widths.width[i] != 0;
+    most = std::max<std::size_t>(most, widths.width[i]);
+  }
+  for (std::size_t i = 0; i < blocks; i += 8)
+    bytes +=
+        std::any_of(widths.width + i, widths.width + std::min(blocks, i + 8), [](auto w) { return w != 0; });
+  std::sort(counts.begin(), counts.begin() + 16, std::greater<>());
+  const std::size_t others = blocks - counts[0] - counts[1] - counts[2], map = (blocks + 7) / 8;
+  const auto entries = [&](std::size_t n) { return most > 15 ? n : (n + 1) / 2; };
+  return {{TableForm::all_blocks, entries(blocks)},
+          {TableForm::bitmap, map + entries(coded)},
+          {TableForm::names, 2 + ((blocks + 1) / 2 + 1) / 2 + entries(others)},
+          {TableForm::sparse_bitmap, (map + 7) / 8 + bytes + entries(coded)}};
+}
+
+TEST(WidthTables, TakeTheShortestForm) {
+  std::map<TableForm, int> chosen, equal;
+  for (int round = 0; round < 20000; ++round) {
+    const std::size_t blocks =
+        round % 3 == 0 ? chunk_blocks : 1 + draw() % (round % 3 == 1 ? 24 : chunk_blocks);
+    const unsigned most = round % 2 == 0 ? 15 : 32;
+    const Widths widths = round % 4 < 2 ? few_widths(blocks, most) : random_widths(blocks, draw() % 2, most);
+    const WidthSummary summary = summary_of(widths);
+    if (summary.sum == 0 || summary.sum > max_average_of_named_widths * blocks) continue;
+    const auto sizes = sizes_of_forms(widths, blocks);
+    const auto best = std::ranges::min_element(sizes, {}, &std::pair<TableForm, std::size_t>::second);
+    const WidthTable table = choose_table(widths, summary, blocks, two_bits, *sets().front());
+    ASSERT_EQ(table.bytes, best->second) << blocks;
+    ASSERT_EQ(table_form(table.flags), best->first) << blocks;
+    ++chosen[best->first];
+    for (auto other = best + 1; other != sizes.end(); ++other)
+      equal[other->first] += other->second == best->second;
+  }
+  for (const TableForm form : {TableForm::names, TableForm::sparse_bitmap}) {
+    EXPECT_GT(chosen[form], 500);
+    EXPECT_GT(equal[form], 20);
+  }
+  EXPECT_GT(chosen[TableForm::all_blocks], 100);
+  EXPECT_GT(chosen[TableForm::bitmap], 100);
+}
+
+// Reads a table with a sparse bitmap, bit by bit. Returns nothing if it has to be rejected.
+std::optional<Widths> slowly_read(const std::vector<std::byte>& table, std::size_t blocks, bool by_bytes) {
+  const auto byte = [&](std::size_t i) { return std::to_integer<unsigned>(table[i]); };
+  const std::size_t map = (blocks + 7) / 8, marks = (map + 7) / 8;
+  std::vector<std::size_t> coded;
+  std::size_t at = marks;
+  for (std::size_t b = 0; b < 8 * marks; ++b) {
+    if ((byte(b / 8) >> b % 8 & 1) == 0) continue;
+    if (b >= map || byte(at) == 0) return {};
+    for (std::size_t i = 0; i < 8; ++i)
+      if ((byte(at) >> i & 1) != 0) coded.push_back(8 * b + i);
+    ++at;
+  }
+  if (!coded.empty() && coded.back() >= blocks) return {};
+  Widths widths{};
+  for (std::size_t e = 0; e < coded.size(); ++e)
+    widths.width[coded[e]] =
+        static_cast<std::uint8_t>(by_bytes ? byte(at + e) : byte(at + e / 2) >> (4 * (e % 2)) & 15);
+  return widths;
+}
+
+// Marks of bytes beyond the bitmap, bytes of 0, bits of blocks that do not exist.
+TEST(WidthTables, WithSparseBitmapsThatAreNotTheirOwnAreRejected) {
+  int rejected = 0, kept = 0;
+  for (const std::size_t blocks :
+       {1u, 2u, 7u, 8u, 9u, 63u, 64u, 65u, 71u, 128u, 301u, 504u, 505u, 511u, 512u}) {
+    for (const unsigned most : {15u, 32u}) {
+      const Widths widths = few_widths(blocks, most);
+      WidthSummary summary = summary_of(widths);
+      summary.max_width = most;
+      const auto bytes = sizes_of_forms(widths, blocks).back().second;
+      WidthTable table = sparse_table(summary, blocks, 0);
+      table.bytes = max_table_bytes;
+      for (const WidthKernels* const kernels : sets()) {
+        std::vector<std::byte> whole(max_table_bytes);
+        kernels->write(whole.data(), widths, blocks, table);
+        const auto expect = [&](const std::vector<std::byte>& damaged) {
+          const auto expected = slowly_read(damaged, blocks, most > 15);
+          Widths back;
+          const WidthsRead read = kernels->read(damaged.data(), blocks, table.flags, back);
+          ASSERT_EQ(read.bytes != 0, expected.has_value()) << blocks;
+          ASSERT_TRUE(!expected || std::ranges::equal(back.width, expected->width)) << blocks;
+          ++(expected ? kept : rejected);
+        };
+        expect(whole);
+        for (std::size_t bit = 0; bit < 8 * std::min(bytes + 2, whole.size()); ++bit) {
+          std::vector<std::byte> damaged = whole;
+          damaged[bit / 8] ^= std::byte{1} << (bit % 8);
+          expect(damaged);
+          damaged[bit / 8] = std::byte{0};
+          expect(damaged);
+        }
+        expect(std::vector<std::byte>(max_table_bytes, std::byte{0xFF}));
+        expect(std::vector<std::byte>(max_table_bytes));
+      }
+    }
+  }
+  EXPECT_GT(rejected, 1000);
+  EXPECT_GT(kept, 1000);
 }
 
 // Bits of blocks that do not exist, and a fourth name.
@@ -94,7 +218,8 @@ TEST(WidthTables, WithBitsThatNameNothingAreRejected) {
   }
 }
 
-// Record of a chunk with named widths, without values: the widths, and zeros for planes.
+// Record of a chunk whose table may name widths or have a sparse bitmap, without values: the widths, and
+// zeros for planes.
 struct NamedRecord {
   std::vector<std::byte> bytes;
   std::size_t table;  // position of the table
@@ -135,6 +260,25 @@ Widths with_others(std::size_t blocks, std::size_t distance, unsigned most) {
 }
 
 constexpr std::size_t chunks_with_others[] = {64, 65, 301, 511, 512};
+
+TEST(WidthTables, WithTruncatedSparseBitmapsAreRejected) {
+  for (const std::size_t blocks : {65u, 301u, 511u, 512u})
+    for (const unsigned most : {15u, 32u})
+      for (const WidthKernels* const kernels : sets()) {
+        Widths widths{};
+        for (std::size_t i = 0; i < blocks; i += 70)
+          widths.width[i] = static_cast<std::uint8_t>(most - i % 3);
+        const NamedRecord record(widths, blocks, *kernels);
+        ASSERT_EQ(record.flags(), has_planes | two_bits | dense | (most > 15 ? byte_widths : 0)) << blocks;
+        const auto whole = NamedRecord::read(record.bytes, blocks, *kernels);
+        ASSERT_TRUE(whole && std::ranges::equal(whole->width, widths.width)) << blocks;
+        for (std::size_t n = record.table; n < record.bytes.size(); ++n) {
+          const std::vector<std::byte> cut(record.bytes.begin(),
+                                           record.bytes.begin() + static_cast<std::ptrdiff_t>(n));
+          EXPECT_FALSE(NamedRecord::read(cut, blocks, *kernels)) << blocks << " " << n;
+        }
+      }
+}
 
 TEST(WidthTables, WithTruncatedOthersAreRejected) {
   for (const std::size_t blocks : chunks_with_others)
@@ -231,25 +375,82 @@ TEST(WidthTables, OfTheGreatestSizeFitARecord) {
   }
 }
 
-// A record may have named widths only where the frame refers to something.
-TEST(WidthTables, WithNamesBelongToReferences) {
-  test::History history(DType::f32, 9000, test::Pattern::noisy, 3);
-  const auto codec = find_codec("planes")->make({.bound = 1e-2, .predictor = "none"});
-  history.decode_earlier(*codec);
-  const auto references = history.references(1);
-  test::FrameBytes frame = test::frame_of(*codec, history.now, references);
-  const std::size_t states = 8, index = frame_header_bytes + states + 4 * 4;
-  ASSERT_EQ(std::to_integer<int>(frame[index]) & (two_bits | dense), two_bits);
-  test::FrameBytes alone(frame.begin(), frame.begin() + frame_header_bytes);
-  alone.insert(alone.end(), frame.begin() + frame_header_bytes + states, frame.end());
-  FrameHeader header = header_of(frame);
-  header.parameters[2] = 0;
-  seal_frame(header, alone.data(), alone.size() - frame_header_bytes);
-  test::Values values(DType::f32, 9000);
-  EXPECT_EQ(codec->decode(alone, values.slice()), Status::corrupt_frame);
-  frame[index] |= std::byte{dense};
-  seal_frame(header_of(frame), frame.data(), frame.size() - frame_header_bytes);
-  EXPECT_EQ(codec->decode(frame, references, values.slice()), Status::corrupt_frame);
+// Frames
+
+constexpr std::size_t states = 8;  // bytes of the number of one reference
+
+// Returns the form of the table in the first record of a frame of three chunks behind one reference.
+TableForm form_in(const test::FrameBytes& frame) {
+  return table_form(std::to_integer<std::uint8_t>(frame[frame_header_bytes + states + 4 * 4]));
+}
+
+// Changes two rows of 32 values in each chunk, at places that depend on `seed`.
+void change_rows(test::Values& values, std::size_t seed) {
+  for (std::size_t i = 0; i < values.numbers(); ++i) {
+    const std::size_t row = i % chunk_values / 32;
+    if (row == seed || row == 64 + 3 * seed)
+      values.set(i, values.at(i) + 0.1 * static_cast<double>(1 + i % 5));
+  }
+}
+
+// A record may name widths, or have a sparse bitmap, only where the frame refers to something.
+TEST(WidthTables, OfSomeFormsBelongToReferences) {
+  for (const TableForm form : {TableForm::names, TableForm::sparse_bitmap}) {
+    test::History history(DType::f32, 9000, test::Pattern::noisy, 3);
+    const auto codec = find_codec("planes")->make({.bound = 1e-2, .predictor = "none"});
+    history.decode_earlier(*codec);
+    if (form == TableForm::sparse_bitmap) change_rows(history.now = history.before, 5);
+    const test::FrameBytes frame = test::frame_of(*codec, history.now, history.references(1));
+    ASSERT_EQ(form_in(frame), form);
+    test::FrameBytes alone(frame.begin(), frame.begin() + frame_header_bytes);
+    alone.insert(alone.end(), frame.begin() + frame_header_bytes + states, frame.end());
+    FrameHeader header = header_of(frame);
+    header.parameters[2] = 0;
+    seal_frame(header, alone.data(), alone.size() - frame_header_bytes);
+    test::Values values(DType::f32, 9000);
+    EXPECT_EQ(codec->decode(alone, values.slice()), Status::corrupt_frame);
+  }
+}
+
+// Every kernel set writes the same frames and sums of them, and reads the values of those without references.
+TEST(WidthTables, WithSparseBitmapsComeBackInFramesAndSums) {
+  for (const DType type : {DType::f32, DType::f64, DType::f16, DType::bf16})
+    for (const double bound : {1e-2, 1e-11}) {
+      if (bound < 1e-6 && type != DType::f64) continue;
+      test::FrameBytes expected_sum;
+      for (const KernelSet* const set : kernel_sets()) {
+        if (!set->supported()) continue;
+        const auto codec =
+            find_codec("planes")->make({.bound = bound, .predictor = "none", .kernels = set->name});
+        test::History history(type, 9001, test::Pattern::noisy, 3);
+        history.decode_earlier(*codec);
+        const auto references = history.references(1);
+        std::vector<test::FrameBytes> with, without;
+        for (std::size_t seed = 1; seed <= 2; ++seed) {
+          test::Values x = history.before;
+          change_rows(x, seed);
+          with.push_back(test::frame_of(*codec, x, references));
+          without.push_back(test::frame_of(*codec, x));
+          ASSERT_EQ(form_in(with.back()), TableForm::sparse_bitmap) << set->name << name_of(type);
+          ASSERT_TRUE(test::values_of(*codec, with.back(), x, references) ==
+                      test::values_of(*codec, without.back(), x));
+        }
+        test::FrameBytes sums[2];
+        for (const auto* const frames : {&with, &without}) {
+          const ConstBytes both[] = {(*frames)[0], (*frames)[1]};
+          test::FrameBytes& sum = sums[frames == &without];
+          sum.resize(codec->max_bytes(type, 9001, 2));
+          const SizeOrStatus size = codec->arithmetic()->sum(both, sum);
+          ASSERT_EQ(size.status, Status::ok);
+          sum.resize(size.bytes);
+        }
+        ASSERT_EQ(form_in(sums[0]), TableForm::sparse_bitmap) << set->name << name_of(type);
+        ASSERT_TRUE(test::values_of(*codec, sums[0], history.now, references) ==
+                    test::values_of(*codec, sums[1], history.now));
+        if (expected_sum.empty()) expected_sum = sums[0];
+        ASSERT_TRUE(sums[0] == expected_sum) << set->name << name_of(type);
+      }
+    }
 }
 
 }  // namespace planes_width_tables_test

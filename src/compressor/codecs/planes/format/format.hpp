@@ -42,7 +42,8 @@ enum RecordFlags : std::uint8_t {
   has_layers = 32,    // raw layers: all values of the chunk, uncoded
   large = 64,         // some |q| of an addend may exceed 2^14
   known_flags = 127,  // all flags of frames without references
-  two_bits = 128,     // with references only: the table names three widths, and entries have two bits
+  two_bits = 128,     // with references only: the table names three widths, and entries have two bits; with
+                      // dense: the bitmap of the blocks that have an entry is sparse
 };
 
 // Predictor within a chunk. An integer is coded as its difference from the integer before (delta), from the
@@ -97,18 +98,29 @@ constexpr std::size_t chunks_of(std::size_t values) noexcept {
 constexpr std::size_t whole_words(std::size_t bytes) noexcept { return (bytes + 3) / 4 * 4; }
 
 // ---- The table of widths of a record: nibbles or bytes, either for all blocks or only for the blocks set in
-// a bitmap
+// a bitmap; behind references also with names of widths, or with a sparse bitmap
 
 // Width of every block of a chunk. The code that fills it zeroes the entries beyond the chunk's blocks.
 struct Widths {
   alignas(64) std::uint8_t width[chunk_blocks];
 };
 
+// Form of the table, which two of the record's flags tell.
+enum class TableForm : std::uint8_t {
+  bitmap = 0,
+  all_blocks = dense,
+  names = two_bits,
+  sparse_bitmap = dense | two_bits,
+};
+constexpr TableForm table_form(std::uint8_t flags) noexcept {
+  return static_cast<TableForm>(flags & (dense | two_bits));
+}
+
 // Form and size of the table of a record.
 struct WidthTable {
   std::uint8_t flags;  // dense, byte_widths, two_bits
   std::size_t bytes;
-  std::uint16_t names = 0;  // with two_bits: three widths, a nibble each, the first one lowest
+  std::uint16_t names = 0;  // of TableForm::names: three widths, a nibble each, the first one lowest
 };
 
 // Summary of the widths of a chunk, from which the form of its table follows.
@@ -160,6 +172,23 @@ constexpr WidthTable choose_names(WidthCounts counts, const WidthSummary& summar
   return table;
 }
 
+// A sparse bitmap: a bitmap of its `marked` bytes that are not 0, then these.
+constexpr std::size_t sparse_bitmap_bytes(std::size_t blocks, std::size_t marked) noexcept {
+  return bitmap_bytes(bitmap_bytes(blocks)) + marked;
+}
+
+// Returns the table with such a bitmap.
+constexpr WidthTable sparse_table(const WidthSummary& summary, std::size_t blocks,
+                                  std::size_t marked) noexcept {
+  const auto form = static_cast<std::uint8_t>(static_cast<std::uint8_t>(TableForm::sparse_bitmap) |
+                                              (summary.max_width > 15 ? byte_widths : 0));
+  return {form, sparse_bitmap_bytes(blocks, marked) + entry_bytes(summary.coded, form)};
+}
+// Returns the bytes of such a table at least, those of `coded` blocks that are neighbours.
+constexpr std::size_t min_sparse_table(const WidthSummary& summary, std::size_t blocks) noexcept {
+  return sparse_table(summary, blocks, bitmap_bytes(summary.coded)).bytes;
+}
+
 // Sum and maximum of the widths in a table that was read.
 struct WidthsRead {
   std::size_t sum = 0;
@@ -180,7 +209,8 @@ inline bool has_bits_beyond(const std::byte* bitmap, std::size_t blocks) noexcep
 // block, and a byte for each block, as if none had a named width.
 inline constexpr std::size_t max_table_bytes =
     names_bytes + two_bit_bytes(chunk_blocks) + chunk_blocks + overrun;
-static_assert(names_bytes + two_bit_bytes(chunk_blocks) >= bitmap_bytes(chunk_blocks));
+static_assert(names_bytes + two_bit_bytes(chunk_blocks) >=
+              sparse_bitmap_bytes(chunk_blocks, bitmap_bytes(chunk_blocks)));
 
 // Size of the largest record with planes and widths but neither runs nor layers, plus the overrun of a
 // kernel: a header of a wide record, all planes, and the largest table.

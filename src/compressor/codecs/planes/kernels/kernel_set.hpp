@@ -98,7 +98,7 @@ void read_integers(const PlanesIn& in, std::size_t n, Predictor predictor, Chunk
 }
 
 // Operations of width_loops.hpp.
-struct PortableWidths : BitmapLoops<PortableWidths> {
+struct PortableWidths : BitmapLoops {
   static WidthSummary summarize(const Widths& widths) noexcept {
     WidthSummary summary;
     for (const std::uint8_t w : widths.width) {

@@ -126,6 +126,9 @@ struct WidthKernels {
   // not count.
   WidthCounts (*count)(const Widths& widths, unsigned max_width) noexcept;
 
+  // Returns the number of bytes of the bitmap of coded blocks that are not 0.
+  std::size_t (*marked_bytes)(const Widths& widths) noexcept;
+
   // Writes the table of the first `blocks` widths. `to` has room for max_table_bytes.
   void (*write)(std::byte* to, const Widths& widths, std::size_t blocks, WidthTable table) noexcept;
 

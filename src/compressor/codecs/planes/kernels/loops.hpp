@@ -190,8 +190,8 @@ constexpr KernelSet kernel_set(const GeneralKernels& (*general)() noexcept) {
                               any_too_small_for_number<T>};
           }),
           {pack<Isa>, unpack<Isa>, add<Isa>, Isa::sum},
-          {Isa::Widths::summarize, Isa::Widths::count, write_widths<typename Isa::Widths>,
-           read_widths<typename Isa::Widths>},
+          {Isa::Widths::summarize, Isa::Widths::count, marked_bytes<typename Isa::Widths>,
+           write_widths<typename Isa::Widths>, read_widths<typename Isa::Widths>},
           general};
 }
 

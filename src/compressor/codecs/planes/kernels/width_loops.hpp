@@ -5,10 +5,11 @@
 //   write_entries, read_entries           entries of a nibble or a byte each, from and to bytes; may read or
 //                                         write 64 entries beyond the last
 //   read_all_nibbles                      reads the most common table, a nibble for every block of a chunk
-//   gather                                writes the widths above 0 one after another, with zeros behind,
-//                                         and the bitmap of their blocks; returns their number
-//   scatter                               the inverse of gather
-//   mask(widths)                          returns the bits of 64 widths that are above 0
+//   mask(bytes)                           returns the bits of 64 aligned bytes that are above 0
+//   compress(bytes, mask, to)             writes those of 64 bytes that the mask marks one after another; may
+//                                         write 64 bytes
+//   expand(from, mask, bytes)             sets 64 bytes: the inverse of compress, with 0 for bytes that are
+//                                         not marked; may read 64 bytes
 #pragma once
 
 #include "compressor/codecs/planes/format/format.hpp"
@@ -17,6 +18,44 @@ namespace taut::planes {
 namespace {  // one copy for each kernel set, compiled with its instructions
 
 using BlockBitmap = std::uint64_t[chunk_blocks / 64];
+static_assert(sizeof(BlockBitmap) == 64);  // mask() finds all bytes that are not 0
+
+// Writes the widths above 0 one after another, with zeros behind, and the bitmap of their blocks. Returns
+// their number.
+template <class Ops>
+std::size_t gather(const Widths& widths, BlockBitmap& bitmap, std::uint8_t* coded) noexcept {
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < chunk_blocks; i += 64) {
+    bitmap[i / 64] = Ops::mask(widths.width + i);
+    Ops::compress(widths.width + i, bitmap[i / 64], coded + n);
+    n += static_cast<std::size_t>(std::popcount(bitmap[i / 64]));
+  }
+  std::memset(coded + n, 0, 64);
+  return n;
+}
+
+// The inverse of gather().
+template <class Ops>
+std::size_t scatter(const std::uint8_t* coded, const BlockBitmap& bitmap, Widths& widths) noexcept {
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < chunk_blocks; i += 64) {
+    Ops::expand(coded + n, bitmap[i / 64], widths.width + i);
+    n += static_cast<std::size_t>(std::popcount(bitmap[i / 64]));
+  }
+  return n;
+}
+
+// Returns the number of bytes of the bitmap of coded blocks that are not 0.
+template <class Ops>
+std::size_t marked_bytes(const Widths& widths) noexcept {
+  constexpr std::uint64_t highest = 0x8080808080808080;
+  int n = 0;
+  for (std::size_t i = 0; i < chunk_blocks; i += 64) {
+    const std::uint64_t bits = Ops::mask(widths.width + i);
+    n += std::popcount((((bits & ~highest) + ~highest) | bits) & highest);  // the addition carries into them
+  }
+  return static_cast<std::size_t>(n);
+}
 
 // The entries of a table with two bits a block: 0, 1 or 2 is the number of a width that the table names, 3
 // stands for any other width, which the table has in a list behind the entries.
@@ -55,7 +94,7 @@ void write_named(std::byte* to, const Widths& widths, std::size_t blocks, WidthT
   to += names_bytes + two_bit_bytes(blocks);
   alignas(64) std::uint8_t coded[chunk_blocks + 64];
   BlockBitmap bitmap;
-  const std::size_t n = Ops::gather(others, bitmap, coded);
+  const std::size_t n = gather<Ops>(others, bitmap, coded);
   for (std::size_t i = 0; i < n; ++i) --coded[i];
   Ops::write_entries(to, coded, n, (table.flags & byte_widths) != 0);
 }
@@ -85,65 +124,89 @@ WidthsRead read_named(const std::byte* table, std::size_t blocks, std::uint8_t f
   alignas(64) std::uint8_t coded[chunk_blocks + 64];
   const std::byte* const list = table + names_bytes + two_bit_bytes(blocks);
   Ops::read_entries(list, n, (flags & byte_widths) != 0, coded);
-  Ops::scatter(coded, bitmap, widths);
+  scatter<Ops>(coded, bitmap, widths);
   for (std::size_t i = 0; i < chunk_blocks; ++i) widths.width[i] |= named.width(entries[i]);
   std::memset(widths.width + blocks, 0, chunk_blocks - blocks);
   return widths_read(Ops::summarize(widths), names_bytes + two_bit_bytes(blocks) + entry_bytes(n, flags));
+}
+
+// Writes the marks of the bytes of a bitmap that are not 0, and these bytes. Returns their end.
+template <class Ops>
+std::byte* write_sparse_bitmap(std::byte* to, const BlockBitmap& bitmap, std::size_t blocks) noexcept {
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(bitmap);
+  const std::uint64_t marks = Ops::mask(bytes);
+  std::memcpy(to, &marks, sparse_bitmap_bytes(blocks, 0));
+  to += sparse_bitmap_bytes(blocks, 0);
+  Ops::compress(bytes, marks, reinterpret_cast<std::uint8_t*>(to));
+  return to + std::popcount(marks);
+}
+
+// Reads them. Returns the number of bytes read; 0: a marked byte is 0 or beyond the bitmap.
+template <class Ops>
+std::size_t read_sparse_bitmap(const std::byte* table, std::size_t blocks, BlockBitmap& bitmap) noexcept {
+  std::uint64_t marks = 0;
+  std::memcpy(&marks, table, sparse_bitmap_bytes(blocks, 0));
+  if (has_bits_beyond(table, bitmap_bytes(blocks))) return 0;
+  auto* const bytes = reinterpret_cast<std::uint8_t*>(bitmap);
+  const auto* const marked = reinterpret_cast<const std::uint8_t*>(table) + sparse_bitmap_bytes(blocks, 0);
+  Ops::expand(marked, marks, bytes);
+  if (Ops::mask(bytes) != marks) return 0;
+  return sparse_bitmap_bytes(blocks, static_cast<std::size_t>(std::popcount(marks)));
 }
 
 // Write and read a table of any form.
 template <class Ops>
 void write_widths(std::byte* to, const Widths& widths, std::size_t blocks, WidthTable table) noexcept {
   const bool as_bytes = (table.flags & byte_widths) != 0;
-  if ((table.flags & two_bits) != 0) return write_named<Ops>(to, widths, blocks, table);
-  if ((table.flags & dense) != 0) return Ops::write_entries(to, widths.width, blocks, as_bytes);
+  const TableForm form = table_form(table.flags);
+  if (form == TableForm::names) return write_named<Ops>(to, widths, blocks, table);
+  if (form == TableForm::all_blocks) return Ops::write_entries(to, widths.width, blocks, as_bytes);
   alignas(64) std::uint8_t coded[chunk_blocks + 64];
-  BlockBitmap bitmap;
-  const std::size_t n = Ops::gather(widths, bitmap, coded);
-  std::memcpy(to, bitmap, bitmap_bytes(blocks));
-  Ops::write_entries(to + bitmap_bytes(blocks), coded, n, as_bytes);
+  alignas(64) BlockBitmap bitmap;
+  const std::size_t n = gather<Ops>(widths, bitmap, coded);
+  if (form == TableForm::sparse_bitmap) {
+    to = write_sparse_bitmap<Ops>(to, bitmap, blocks);
+  } else {
+    std::memcpy(to, bitmap, bitmap_bytes(blocks));
+    to += bitmap_bytes(blocks);
+  }
+  Ops::write_entries(to, coded, n, as_bytes);
 }
 
 template <class Ops>
 WidthsRead read_widths(const std::byte* table, std::size_t blocks, std::uint8_t flags,
                        Widths& widths) noexcept {
   const bool as_bytes = (flags & byte_widths) != 0;
-  if ((flags & two_bits) != 0) return read_named<Ops>(table, blocks, flags, widths);
-  if ((flags & dense) != 0) {
+  const TableForm form = table_form(flags);
+  if (form == TableForm::names) return read_named<Ops>(table, blocks, flags, widths);
+  if (form == TableForm::all_blocks) {
     if (!as_bytes && blocks == chunk_blocks) return Ops::read_all_nibbles(table, widths);
     Ops::read_entries(table, blocks, as_bytes, widths.width);
     std::memset(widths.width + blocks, 0, chunk_blocks - blocks);
     return widths_read(Ops::summarize(widths), entry_bytes(blocks, flags));
   }
-  if (has_bits_beyond(table, blocks)) return {};
-  BlockBitmap bitmap = {};
-  std::memcpy(bitmap, table, bitmap_bytes(blocks));
+  alignas(64) BlockBitmap bitmap = {};
+  std::size_t read = bitmap_bytes(blocks);
+  if (form == TableForm::sparse_bitmap)
+    read = read_sparse_bitmap<Ops>(table, blocks, bitmap);
+  else
+    std::memcpy(bitmap, table, read);
+  if (read == 0 || has_bits_beyond(reinterpret_cast<const std::byte*>(bitmap), blocks)) return {};
   alignas(64) std::uint8_t coded[chunk_blocks + 64];
-  Ops::read_entries(table + bitmap_bytes(blocks), chunk_blocks, as_bytes, coded);
-  const std::size_t n = Ops::scatter(coded, bitmap, widths);
-  return widths_read(Ops::summarize(widths), bitmap_bytes(blocks) + entry_bytes(n, flags));
+  Ops::read_entries(table + read, chunk_blocks, as_bytes, coded);
+  const std::size_t n = scatter<Ops>(coded, bitmap, widths);
+  return widths_read(Ops::summarize(widths), read + entry_bytes(n, flags));
 }
 
-// gather() and scatter() for instruction sets that have no instruction to compress bytes, by the mask() of
-// Ops.
-template <class Ops>
+// compress() and expand() for instruction sets that have no instructions for them.
 struct BitmapLoops {
-  static std::size_t gather(const Widths& widths, BlockBitmap& bitmap, std::uint8_t* coded) {
-    std::size_t n = 0;
-    for (std::size_t i = 0; i < chunk_blocks; i += 64)
-      for (std::uint64_t rest = bitmap[i / 64] = Ops::mask(widths.width + i); rest != 0; rest &= rest - 1)
-        coded[n++] = widths.width[i + static_cast<std::size_t>(std::countr_zero(rest))];
-    std::memset(coded + n, 0, 64);
-    return n;
+  static void compress(const std::uint8_t* bytes, std::uint64_t mask, std::uint8_t* to) {
+    for (std::uint64_t rest = mask; rest != 0; rest &= rest - 1) *to++ = bytes[std::countr_zero(rest)];
   }
 
-  static std::size_t scatter(const std::uint8_t* coded, const BlockBitmap& bitmap, Widths& widths) {
-    std::size_t n = 0;
-    std::memset(widths.width, 0, sizeof widths.width);
-    for (std::size_t i = 0; i < chunk_blocks; i += 64)
-      for (std::uint64_t rest = bitmap[i / 64]; rest != 0; rest &= rest - 1)
-        widths.width[i + static_cast<std::size_t>(std::countr_zero(rest))] = coded[n++];
-    return n;
+  static void expand(const std::uint8_t* from, std::uint64_t mask, std::uint8_t* bytes) {
+    std::memset(bytes, 0, 64);
+    for (std::uint64_t rest = mask; rest != 0; rest &= rest - 1) bytes[std::countr_zero(rest)] = *from++;
   }
 };
 

@@ -62,7 +62,7 @@ class FrameReader {
 };
 
 // Writer of the records of a frame. Flag `two_bits` of table_flags() asks finish_planes() to consider a table
-// with three named widths; only frames with references have it.
+// with three named widths, or with a sparse bitmap; only frames with references have these.
 class PlaneRecordWriter : public RecordWriter<max_plane_record<std::int32_t>> {
  public:
   using RecordWriter::RecordWriter;

@@ -26,7 +26,7 @@ bool read_header(Reader& in, RecordHeader& h) noexcept {
   if (fixed == nullptr) return false;
   h.flags = load<std::uint8_t>(fixed);
   h.plane_bytes = load<std::uint16_t>(fixed + 2);
-  if (fixed[1] != std::byte{0} || (h.has(two_bits) && h.has(dense))) return false;
+  if (fixed[1] != std::byte{0}) return false;
   const std::byte* base = in.take(h.has(wide) ? 8 : 4);
   if (base == nullptr) return false;
   h.base = h.has(wide) ? load<std::int64_t>(base) : load<std::int32_t>(base);
@@ -151,7 +151,10 @@ WidthTable choose_table(const Widths& widths, const WidthSummary& summary, std::
   WidthCounts counts = kernels.count(widths, summary.max_width);
   counts[0] = static_cast<std::uint16_t>(counts[0] - (chunk_blocks - blocks));
   const WidthTable named = choose_names(counts, summary, blocks);
-  return named.bytes < usual.bytes ? named : usual;
+  const WidthTable best = named.bytes < usual.bytes ? named : usual;
+  if (min_sparse_table(summary, blocks) >= best.bytes) return best;
+  const WidthTable sparse = sparse_table(summary, blocks, kernels.marked_bytes(widths));
+  return sparse.bytes < best.bytes ? sparse : best;
 }
 
 std::size_t finish_planes(std::byte* out, RecordHeader header, const Widths& widths,

@@ -48,13 +48,13 @@ void sum_planes(std::span<const CodedPlanes* const> records, std::size_t groups,
 void drop_padding(PlanesOut& planes, std::size_t blocks) noexcept;
 
 // Chooses the smallest table of widths. `allowed`: RecordFlags::two_bits if the table may name three widths
-// and have entries of two bits, else 0.
+// and have entries of two bits, or a sparse bitmap; else 0.
 WidthTable choose_table(const Widths& widths, const WidthSummary& summary, std::size_t blocks,
                         std::uint8_t allowed, const WidthKernels& kernels) noexcept;
 
 // Completes a record whose planes were written to `out`, behind the space for its header; `out` has
 // max_plane_record bytes. Writes header and widths. Returns the record's bytes, a multiple of 4. On entry the
-// header has two_bits if the table may name widths.
+// header has two_bits if the table may have one of these forms.
 std::size_t finish_planes(std::byte* out, RecordHeader header, const Widths& widths,
                           const WidthSummary& summary, std::size_t blocks,
                           const WidthKernels& kernels) noexcept;

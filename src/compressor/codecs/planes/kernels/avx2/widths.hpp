@@ -49,7 +49,7 @@ struct Widths32 {
   }
 };
 
-struct Avx2Widths : RegisterLoops<Widths32>, BitmapLoops<Avx2Widths> {
+struct Avx2Widths : RegisterLoops<Widths32>, BitmapLoops {
   static std::uint64_t mask(const std::uint8_t* widths) {
     return Widths32::mask(Widths32::load(widths)) | std::uint64_t{Widths32::mask(Widths32::load(widths + 32))}
                                                         << 32;

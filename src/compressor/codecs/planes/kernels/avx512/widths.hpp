@@ -42,25 +42,11 @@ struct Avx512Widths : RegisterLoops<Widths64> {
     return _mm512_test_epi8_mask(w, w);
   }
 
-  static std::size_t gather(const Widths& widths, BlockBitmap& bitmap, std::uint8_t* coded) {
-    std::size_t n = 0;
-    for (std::size_t i = 0; i < chunk_blocks; i += 64) {
-      const __m512i w = _mm512_load_si512(widths.width + i);
-      bitmap[i / 64] = _mm512_test_epi8_mask(w, w);
-      _mm512_storeu_si512(coded + n, Avx512::compressed(w, bitmap[i / 64]));
-      n += static_cast<std::size_t>(_mm_popcnt_u64(bitmap[i / 64]));
-    }
-    _mm512_storeu_si512(coded + n, _mm512_setzero_si512());
-    return n;
+  static void compress(const std::uint8_t* bytes, std::uint64_t mask, std::uint8_t* to) {
+    _mm512_storeu_si512(to, Avx512::compressed(_mm512_load_si512(bytes), mask));
   }
-
-  static std::size_t scatter(const std::uint8_t* coded, const BlockBitmap& bitmap, Widths& widths) {
-    std::size_t n = 0;
-    for (std::size_t i = 0; i < chunk_blocks; i += 64) {
-      _mm512_store_si512(widths.width + i, Avx512::expand(coded + n, bitmap[i / 64]));
-      n += static_cast<std::size_t>(_mm_popcnt_u64(bitmap[i / 64]));
-    }
-    return n;
+  static void expand(const std::uint8_t* from, std::uint64_t mask, std::uint8_t* bytes) {
+    _mm512_store_si512(bytes, Avx512::expand(from, mask));
   }
 };
 

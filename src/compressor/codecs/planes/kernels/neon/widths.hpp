@@ -38,7 +38,7 @@ struct Widths16 {
   }
 };
 
-struct NeonWidths : RegisterLoops<Widths16>, BitmapLoops<NeonWidths> {
+struct NeonWidths : RegisterLoops<Widths16>, BitmapLoops {
   static std::uint64_t mask(const std::uint8_t* widths) {
     return simd::Neon::nonzero_mask(simd::Neon::load(reinterpret_cast<const std::byte*>(widths)));
   }
