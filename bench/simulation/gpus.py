@@ -37,7 +37,6 @@ BY_NODES = [
 ]
 
 
-
 class Nodes:
     """Nodes of GPUs. `bus`: GB/s of a GPU to others of its node; `gbit`: of each NIC."""
 
