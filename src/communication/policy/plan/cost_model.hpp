@@ -12,6 +12,8 @@
 
 namespace taut {
 
+struct Policy;
+
 // A kind of call, as forecasts see it; also a message under the drop-in (docs/adr/0014).
 struct CallEstimate {
   Collective collective = Collective::allreduce;
@@ -156,7 +158,6 @@ NcclForecast forecast_over_nccl(const DeviceCall& call) noexcept;
 // Returns true if in an allreduce by nodes each rank sends its final frames to the others of its node, which
 // decode them, and not decoded values: over NCCL where that takes less time, and where a policy asks for it.
 // There are no histories then: their places would be those of other ranks.
-struct Policy;
 bool shares_frames(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm,
                    int segments) noexcept;
 
