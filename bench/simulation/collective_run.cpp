@@ -144,7 +144,8 @@ PlannedCall planned(const taut::Plan& plan) {
           plan.segments,
           true,
           plan.coding.codec == taut::MeasuredChoice::Codec::fast,
-          plan.by_nodes ? Levels::by_nodes : Levels::flat};
+          plan.by_nodes ? Levels::by_nodes : Levels::flat,
+          plan.frames_on_node};
 }
 
 std::vector<PlannedCall> plans(const CollectiveCall& call, const Link& link) {
@@ -197,6 +198,7 @@ Spent run_on_rank(const CollectiveCall& call, const PlannedCall& planned, const 
   const Places places{taut::Nodes(hosts.of_rank), Leaders(hosts, call.ranks, transport.rank())};
   taut::Operands data = operands(call, in, out, transport.rank());
   data.neighbours = &neighbours;
+  data.frames_on_node = planned.frames_on_node;
   if (planned.levels == Levels::by_nodes && taut::moves_between_ranks(described(call, hosts)))
     data.between = &places.nodes;
   taut::Task<> task = served(planned, places, team, transport, data);

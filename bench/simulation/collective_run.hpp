@@ -47,6 +47,7 @@ struct PlannedCall {
   bool agrees = false;  // the ranks agree on the call first
   bool fast = false;    // coded by the fast codec
   Levels levels = Levels::flat;
+  bool frames_on_node = false;  // as in Operands
 };
 std::vector<PlannedCall> plans(const CollectiveCall& call, const Link& link);
 

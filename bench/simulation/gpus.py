@@ -7,7 +7,7 @@ any rank of a node may use each of its NICs. A ratio is that of all frames that 
 
 The baseline is NCCL at line rate, as closed forms without time for sums: its ring, its tree, and a call by nodes along rails. Variants:
 GPU-LCC's recursive doubling and ring by values; `flat`, what Taut chooses for GPUs today; `by_nodes`, sums on the node by the bus,
-frames along rails, in 2 to 16 segments, of which the fastest counts.
+frames along rails, in 2 to 16 segments, of which the fastest counts; on 2 nodes also with frames, not values, back on the node.
 """
 
 import sys
@@ -28,9 +28,11 @@ FLAT = {
     "lcc_ring": ",algorithm=ring,reduction=values",
     "flat": "",
 }
+WAYS = {"on": ("two_shot", "halving_doubling"), "frames": ("halving_doubling",)}
 BY_NODES = [
-    f",nodes=on,algorithm={name},segments={n}"
-    for name in ("two_shot", "halving_doubling")
+    f",nodes={way},algorithm={name},segments={n}"
+    for way, names in WAYS.items()
+    for name in names
     for n in (2, 4, 8, 16)
 ]
 
@@ -49,6 +51,15 @@ class Nodes:
 
     def ranks(self):
         return self.nodes * self.gpus
+
+    def ways(self):
+        """Returns the calls by nodes. Frames go to all GPUs of a node at once: their exchange has its whole latency."""
+        further = f" host_frames_latency_us={1e6 * LATENCY_ON_NODE * (1 - 1 / (self.gpus - 1)):.6g}"
+        return {
+            words: words + further if "frames" in words else words
+            for words in BY_NODES
+            if self.nodes <= 3 or "frames" not in words
+        }
 
     def words(self, collective, size):
         ranks = self.ranks()
@@ -107,23 +118,22 @@ def lines_of(nodes, size, ratio):
     call = f"{nodes.words('allreduce', size)} card={CARD} bits={32 / ratio:g} policy=abs:1,when=always"
     return {
         name: call + words
-        for name, words in [*FLAT.items(), *((words, words) for words in BY_NODES)]
+        for name, words in (FLAT | nodes.ways()).items()
     }
 
 
 def described(nodes, size, ratio, outcomes):
     """Returns a case with milliseconds, and the gains of Taut over NCCL's ring and over the fastest of NCCL."""
     nccl = nodes.nccl(size)
-    fastest = min(
-        (outcomes[words] for words in BY_NODES), key=lambda one: one["seconds"]
-    )
-    chosen = {name: outcomes[name] for name in FLAT} | {"by_nodes": fastest}
+    fastest = min(nodes.ways(), key=lambda words: outcomes[words]["seconds"])
+    chosen = {name: outcomes[name] for name in FLAT} | {"by_nodes": outcomes[fastest]}
     gains = {f"{name}_over_{of}": seconds / chosen[name]["seconds"] for name in ("lcc_doubling", "flat", "by_nodes")
              for of, seconds in (("ring", nccl["ring"]), ("nccl", min(nccl.values())))}  # fmt: skip
     return {
         "nics": nodes.nics, "gbit": round(nodes.gbit), "bytes": size, "ratio": ratio, **{name: round(gain, 3) for name, gain in gains.items()},
         "ms": {name: round(1e3 * seconds, 3) for name, seconds in [*nccl.items(), *((name, one["seconds"]) for name, one in chosen.items())]},
         "algorithms": {name: f"{chosen[name]['algorithm']} in {chosen[name]['segments']}" for name in ("flat", "by_nodes")},
+        "frames_on_node": "frames" in fastest,
     }  # fmt: skip
 
 

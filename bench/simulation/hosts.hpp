@@ -11,6 +11,7 @@ struct Hosts {
   double memory = 1e18;           // bytes a second that pass the memory of a host, for all its ranks
   double copy = 7.5e9;            // bytes a second that one rank receives from others of its host
   double latency = 0.3e-6;        // seconds of such a message
+  double frames_latency = 0;      // further seconds of a message of frames
   double cache = 0;               // bytes of the cache of a core; 0: all copies pass the memory
 
   int of(int rank) const noexcept { return of_rank.empty() ? rank : of_rank[static_cast<std::size_t>(rank)]; }

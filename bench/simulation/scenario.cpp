@@ -98,6 +98,8 @@ std::map<std::string, Setter> all_setters() {
        [](Scenario& s, const std::string& v) { s.link.hosts.memory = 1e9 * bench::positive_number(v); }},
       {"host_latency_us",
        [](Scenario& s, const std::string& v) { s.link.hosts.latency = not_negative(v) * 1e-6; }},
+      {"host_frames_latency_us",
+       [](Scenario& s, const std::string& v) { s.link.hosts.frames_latency = not_negative(v) * 1e-6; }},
       {"cache_kb", [](Scenario& s, const std::string& v) { s.link.hosts.cache = 1024 * not_negative(v); }},
       {"host_copy",
        [](Scenario& s, const std::string& v) { s.link.hosts.copy = 1e9 * bench::positive_number(v); }},

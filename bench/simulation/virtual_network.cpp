@@ -211,7 +211,8 @@ void VirtualNetwork::start_on_host(std::size_t send) {
   const double traffic =
       caches_[static_cast<std::size_t>(message.rank)].read(message.data) + written(message.partner);
   const double end = std::max(copied, passed_memory(message.rank, traffic * bytes));
-  ranks_.at(end + hosts.latency, [this, send] { complete(send); });
+  const double further = message.content.offsets.empty() ? 0 : hosts.frames_latency;
+  ranks_.at(end + hosts.latency + further, [this, send] { complete(send); });
 }
 
 // Starts the first message of a host whose receiver has a free link.

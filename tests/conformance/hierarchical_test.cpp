@@ -19,6 +19,7 @@ constexpr double codec_bound = 1e-3;
 struct Case {
   const AlgorithmInfo* algorithm;
   Arithmetic how;
+  bool frames_on_node = false;
 };
 
 std::vector<Case> cases() {
@@ -28,11 +29,14 @@ std::vector<Case> cases() {
     all.push_back({algorithm, Arithmetic::values});
     if (reduces(algorithm->collective) && algorithm->may_add_frames())
       all.push_back({algorithm, Arithmetic::frames});
+    for (const Arithmetic how : {Arithmetic::values, Arithmetic::frames})
+      if (algorithm->hands_over_frames) all.push_back({algorithm, how, true});
   }
   return all;
 }
 std::string name_of_case(const Case& c) {
-  return std::string(name_of(c.algorithm->collective)) + "_" + c.algorithm->name + "_" + name_of(c.how);
+  return std::string(name_of(c.algorithm->collective)) + "_" + c.algorithm->name + "_" + name_of(c.how) +
+         (c.frames_on_node ? "_shared" : "");
 }
 void PrintTo(const Case& c, std::ostream* out) { *out << name_of_case(c); }
 std::string name_of_test(const testing::TestParamInfo<Case>& test) { return name_of_case(test.param); }
@@ -58,12 +62,17 @@ class ByNodes : public testing::TestWithParam<Case> {
  protected:
   const AlgorithmInfo& algorithm = *GetParam().algorithm;
   const Arithmetic how = GetParam().how;
+  const bool frames_on_node = GetParam().frames_on_node;
   const std::unique_ptr<Codec> codec = find_codec("planes")->make({.bound = codec_bound, .checksum = true});
 
   double allowed(int N) const { return codec_bound * algorithm.growth(N, how); }
   static int roundings(int P) { return 2 * P; }
   bool serves(std::size_t count, int P, bool equal_nodes = true) const {
-    return runs_by_nodes(algorithm.collective, count, P, equal_nodes);
+    return runs_by_nodes(algorithm.collective, count, P, equal_nodes) && (equal_nodes || !frames_on_node);
+  }
+  std::vector<CallCounters> run(LoopbackHub& hub, int segments, Job& job, const Nodes& nodes,
+                                const std::function<Place&(int)>& place_of = nullptr) const {
+    return run_algorithm(hub, algorithm, *codec, how, segments, job, place_of, &nodes, frames_on_node);
   }
 
   // Checks calls with several counts and segments on one set of nodes, each with a layout and type of its
@@ -89,8 +98,7 @@ void ByNodes::check_results(std::span<const int> sizes, std::uint64_t& seed) con
       Job job(algorithm.collective, P, count, type, Pattern::noisy, seed, Reduction::sum,
               static_cast<int>(seed / 3) % P, seed % 4 == 1);
       LoopbackHub hub(P, {.seed = seed, .random_order = true});
-      for (const CallCounters& counters :
-           run_algorithm(hub, algorithm, *codec, how, segments, job, nullptr, &nodes))
+      for (const CallCounters& counters : run(hub, segments, job, nodes))
         ASSERT_EQ(counters.status, Status::ok) << describe(counters.status);
       for (int r = 0; r < P; ++r) ASSERT_EQ(job.check(r, allowed(N), roundings(P)), "");
       ASSERT_TRUE(job.same_bits() && job.inputs_stayed());
@@ -114,7 +122,7 @@ TEST_P(ByNodes, MinimaAndMaxima) {
   for (const Reduction op : {Reduction::min, Reduction::max}) {
     Job job(algorithm.collective, 6, 1002, DType::f32, Pattern::noisy, 4, op, 5);
     LoopbackHub hub(6, {.seed = 4, .random_order = true});
-    run_algorithm(hub, algorithm, *codec, how, 2, job, nullptr, &nodes);
+    run(hub, 2, job, nodes);
     for (int r = 0; r < 6; ++r) ASSERT_EQ(job.check(r, codec_bound, 0), "");  // planes is idempotent
     ASSERT_TRUE(job.same_bits());
   }
@@ -132,22 +140,51 @@ TEST_P(ByNodes, SameBitsByAnyAlgorithmAndSegments) {
   for (const int segments : {1, 2, 7}) {
     Job job(Collective::allreduce, 9, 20011, DType::f32, Pattern::wild, 1);
     LoopbackHub hub(9);
-    run_algorithm(hub, algorithm, *codec, how, segments, job, nullptr, &nodes);
+    run(hub, segments, job, nodes);
     EXPECT_TRUE(job.outputs == whole.outputs) << segments << " segments";
   }
+}
+
+// On a node, frames take the place of the second half of the values, and each rank decodes all blocks.
+TEST_P(ByNodes, FramesAreSharedOnANode) {
+  if (!frames_on_node) return;
+  for (const int N : {2, 3, 4})
+    for (const int L : {2, 9}) {  // more ranks than a batch of messages has
+      const Nodes nodes(layout(N, L, 1));
+      const auto P = static_cast<std::size_t>(N * L);
+      const std::size_t count = 100 * P * P;
+      Job job(algorithm.collective, N * L, count, DType::f32, Pattern::smooth, 1);
+      LoopbackHub hub(N * L, {.record = true});
+      const Cost cost = cost_of(run(hub, 1, job, nodes));
+      EXPECT_EQ(cost.decodes, L * algorithm.cost(N).decodes);
+      EXPECT_EQ(cost.encodes, algorithm.cost(N).encodes);
+      std::size_t on_nodes = 0, messages = 0;
+      for (const LoopbackHub::Record& record : hub.records()) {
+        if (nodes.node(record.from) != nodes.node(record.to)) continue;
+        on_nodes += record.bytes;
+        ++messages;
+      }
+      const std::size_t values = static_cast<std::size_t>(N * (L - 1)) * 4 * count;
+      EXPECT_EQ(messages, 2 * P * static_cast<std::size_t>(L - 1));
+      EXPECT_GT(on_nodes, values);
+      EXPECT_LT(on_nodes, values + values / 2);
+      for (int r = 0; r < N * L; ++r) EXPECT_EQ(job.check(r, allowed(N), roundings(N * L)), "");
+      EXPECT_TRUE(job.same_bits());
+    }
 }
 
 // Between nodes the traffic is L times what the algorithm declares for one rank of each node; of a gather or
 // scatter, whose blocks one rank of each node joins, once. Within nodes it is values, in steps of L (L-1)
 // messages.
 TEST_P(ByNodes, OnlyFramesGoBetweenNodes) {
+  if (frames_on_node) return;
   constexpr int L = 2;
   for (const int N : {2, 3, 4}) {
     const std::size_t count = 12 * static_cast<std::size_t>(N * L * N * L);
     const Nodes nodes(layout(N, L, 1));
     Job job(algorithm.collective, N * L, count, DType::f32, Pattern::smooth, 1);
     LoopbackHub hub(N * L, {.record = true});
-    const Cost cost = cost_of(run_algorithm(hub, algorithm, *codec, how, 1, job, nullptr, &nodes));
+    const Cost cost = cost_of(run(hub, 1, job, nodes));
     const Cost declared = algorithm.cost(N);
     const bool joins = joins_blocks(algorithm.collective);
     const int messages = (joins ? 1 : L) * declared.messages;
@@ -188,7 +225,7 @@ TEST_P(ByNodes, LargeBlocksGoFromRankToRank) {
     Job job(algorithm.collective, P, P * block, DType::f32, Pattern::noisy, seed, Reduction::sum, 0,
             seed == 1);
     LoopbackHub hub(P, {.seed = seed, .random_order = true, .record = true});
-    run_algorithm(hub, algorithm, *codec, how, 2, job, nullptr, &nodes);
+    run(hub, 2, job, nodes);
     int values = 0, frames = 0;
     for (const LoopbackHub::Record& record : hub.records()) {
       const bool on_node = nodes.node(record.from) == nodes.node(record.to);
@@ -215,7 +252,7 @@ TEST_P(ByNodes, BlocksBesideTheRootStayExact) {
         SCOPED_TRACE(testing::Message() << "seed " << seed << " segments " << segments << " root " << root);
         Job job(algorithm.collective, P, P * block, DType::f32, Pattern::noisy, seed, Reduction::sum, root);
         LoopbackHub hub(P, {.seed = seed, .random_order = true, .record = true});
-        run_algorithm(hub, algorithm, *codec, how, segments, job, nullptr, &nodes);
+        run(hub, segments, job, nodes);
         for (int r = 0; r < P; ++r) ASSERT_EQ(job.check(r, codec_bound, 0), "");
         for (int r = 0; r < P; ++r) {
           if (nodes.node(r) != nodes.node(root)) continue;
@@ -257,7 +294,7 @@ void ByNodes::check_damage(const Nodes& nodes) const {
         damaged = !on_node || bytes.size() != before.size();
         if (!damaged) bytes = before;
       });
-      const auto ledgers = run_algorithm(hub, algorithm, *codec, how, 1, job, nullptr, &nodes);
+      const auto ledgers = run(hub, 1, job, nodes);
       messages = n;
       if (damaged) expect_honest(job, ledgers, allowed(2), roundings(6));
     }
@@ -280,7 +317,7 @@ void ByNodes::check_allocations(const Nodes& nodes) const {
       for (int r = 0; r < P; ++r) places.push_back(std::make_unique<ShortPlace>(r == victim ? fails_at : -1));
       auto place_of = [&](int r) -> Place& { return *places[static_cast<std::size_t>(r)]; };
       LoopbackHub hub(P, {.seed = static_cast<std::uint64_t>(fails_at) + 1, .random_order = true});
-      const auto ledgers = run_algorithm(hub, algorithm, *codec, how, 1, job, place_of, &nodes);
+      const auto ledgers = run(hub, 1, job, nodes, place_of);
       if (places[static_cast<std::size_t>(victim)]->requests <= fails_at) break;
       EXPECT_EQ(ledgers[static_cast<std::size_t>(victim)].status, Status::out_of_memory);
       expect_honest(job, ledgers, allowed(3), roundings(P));
@@ -298,7 +335,9 @@ TEST_P(ByNodes, RunsWithOneThreadARank) {
   std::vector<Task<>> tasks;
   for (std::size_t r = 0; r < 4; ++r) {
     const Team team(hub.transport(static_cast<int>(r)), *codec, places[r], ledgers[r], how, 0);
-    tasks.push_back(pipelined(algorithm, team, job.operands(static_cast<int>(r)), 3, &nodes));
+    Operands data = job.operands(static_cast<int>(r));
+    data.frames_on_node = frames_on_node;
+    tasks.push_back(pipelined(algorithm, team, data, 3, &nodes));
   }
   hub.run_threads(tasks);
   for (Task<>& task : tasks) task.result();

@@ -211,7 +211,7 @@ std::vector<T> run_all(LoopbackHub& hub, Make make_task) {
 inline std::vector<CallCounters> run_algorithm(LoopbackHub& hub, const AlgorithmInfo& algorithm,
                                                const Codec& codec, Arithmetic how, int segments, Job& job,
                                                const std::function<Place&(int)>& place_of = nullptr,
-                                               const Nodes* nodes = nullptr) {
+                                               const Nodes* nodes = nullptr, bool frames_on_node = false) {
   const auto P = static_cast<std::size_t>(hub.size());
   std::vector<CallCounters> ledgers(P);
   std::vector<std::unique_ptr<HostPlace>> places;
@@ -224,6 +224,7 @@ inline std::vector<CallCounters> run_algorithm(LoopbackHub& hub, const Algorithm
     Operands data = job.operands(rank);
     leave_input(algorithm.collective, data, rank, hub.size());
     if (nodes != nullptr && moves_between_ranks(job.call(*nodes))) data.between = nodes;
+    data.frames_on_node = frames_on_node;
     tasks.push_back(pipelined(algorithm, team, data, segments, nodes));
   }
   hub.run(tasks);

@@ -47,7 +47,7 @@ Task<> run(Team ranks, Operands data) {
   const int P = ranks.size(), me = ranks.rank(), Q = power_of_two_within(P), surplus = P - Q;
   Team team = ranks.in_blocks(Q);
   const Slice largest = team.chunk(data.out, 0);
-  Frames totals;  // frame i is that of block i ^ last_block(me)
+  Frames totals;  // as in FinalFrames
 
   // Fold: rank Q+i hands its blocks to rank i and waits for the result.
   if (me >= Q) {
@@ -70,8 +70,13 @@ Task<> run(Team ranks, Operands data) {
       co_await team.exchange(totals, 0, n, me ^ d, me ^ d, totals);
     if (me < surplus) co_await team.send(totals, 0, Q, me + Q);
   }
+  const int first = last_block(me % Q, Q);
+  if (data.totals != nullptr) {
+    *data.totals = {std::move(totals), first};
+    co_return;
+  }
   DecodeBatch batch(team);
-  for (int i = 0; i < Q; ++i) co_await batch.add(totals, i, team.chunk(data.out, i ^ last_block(me % Q, Q)));
+  for (int i = 0; i < Q; ++i) co_await batch.add(totals, i, team.chunk(data.out, i ^ first));
   co_await batch.rest();
 }
 
@@ -105,6 +110,7 @@ extern constinit const AlgorithmInfo halving_doubling_allreduce{
     .run = run,
     .scratch = scratch,
     .blocks = power_of_two_within,
+    .hands_over_frames = true,
 };
 
 }  // namespace taut::algorithms

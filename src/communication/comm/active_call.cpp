@@ -290,6 +290,7 @@ Task<> Communicator::ActiveCall::run_algorithm(const Codec& codec) {
   if (plan_.by_nodes) {
     Operands data = call_.data;
     if (moves_between_ranks(call_)) data.between = &nodes;
+    data.frames_on_node = plan_.frames_on_node;
     return pipelined(*plan_.algorithm, team, data, plan_.segments, &nodes);
   }
   if (!follows_nodes()) return pipelined(*plan_.algorithm, team, call_.data, plan_.segments);

@@ -235,6 +235,9 @@ void Communicator::ActiveCall::reserve() {
   if (plan_.by_nodes)
     by_nodes = memory_by_nodes(call_, comm_.nodes_, rank(), data, plan_.segments, moves_on_node());
   if (!by_nodes.between) scratch = {.buffers = 0};
+  if (plan_.frames_on_node)  // own frames, and those of others
+    scratch.buffers =
+        std::max(scratch.buffers, 1 + std::min(call_.ranks / call_.nodes - 1, MessageBatch::most));
   const std::size_t frames = frame_room(frame) * static_cast<std::size_t>(scratch.frames);
   reserve_buffers(values * size_of(data.out.type), frames, scratch, by_nodes);
   const auto batches = static_cast<std::size_t>(neighbours / MessageBatch::most);

@@ -53,7 +53,7 @@ SharedMessageCoder::SharedMessageCoder(const Policy& policy, const MessageFormat
 // Sums and blocks by nodes follow the same rule. A copy in memory is faster than encoding and decoding,
 // unless both overlap in segments (docs/adr/0133).
 bool SharedMessageCoder::stays_plain_on_a_node(std::size_t bytes) const noexcept {
-  const bool by_nodes = policy_.by_nodes == Policy::ByNodes::on ||
+  const bool by_nodes = policy_.always_by_nodes() ||
                         (policy_.by_nodes == Policy::ByNodes::automatic && policy_.only_if_profitable());
   return by_nodes && early_fallback(policy_, bytes, 2) == Fallback::none && segments_of(bytes) == 1;
 }

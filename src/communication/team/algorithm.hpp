@@ -11,6 +11,12 @@ namespace taut {
 
 class Nodes;
 
+// Final frames of an allreduce, of all blocks. Frame i is that of block i ^ `first`.
+struct FinalFrames {
+  Frames frames;
+  int first = 0;
+};
+
 // Memory of a collective call on one rank.
 //
 //                   in                  out
@@ -42,6 +48,8 @@ struct Operands {
   // Memory for this segment's part of the decoded own block in an allgather. None: the own block of `out`.
   // Null: the own block is not decoded.
   std::optional<void*> own = {};
+  FinalFrames* totals = nullptr;  // null: an allreduce decodes its final frames, and does not hand them over
+  bool frames_on_node = false;    // an allreduce by nodes shares its final frames on a node, not its values
 
   // Returns true if an alltoall encodes the block that one rank sends to the other.
   bool encodes(int from, int to) const noexcept;
@@ -106,6 +114,8 @@ struct AlgorithmInfo {
   // True if the algorithm reduces the decoded operands of all ranks in the order of the ranks, in a wider
   // type, and rounds once: the bits depend on the operands alone. Policies choose it by sum=wide.
   bool in_rank_order = false;
+
+  bool hands_over_frames = false;  // Operands::totals
 
   bool may_add_frames() const noexcept { return !recodes && !in_rank_order; }
   int parts(int P) const { return unit == Unit::whole ? 1 : blocks(P); }  // frames of a whole message

@@ -9,6 +9,7 @@
 //   error of a sum: that of the algorithm for N ranks; each value is coded as part of the sum of a node
 #include "communication/team/hierarchical.hpp"
 
+#include "communication/team/message_batch.hpp"
 #include "communication/team/node_view.hpp"
 
 namespace taut {
@@ -55,11 +56,50 @@ Task<> share(View& view, ConstSlice mine, Slice values, Slice spare = {}) {
   }
 }
 
+// Every rank of a node sends the frames of its part to all others, and all decode all parts. All ranks lead.
+Task<> share_frames(View& view, FinalFrames totals, Slice values) {
+  const int L = view.node.size(), n = view.algorithm.blocks(view.nodes.count());
+  const Team node = view.all.among(view.nodes.same_node(view.all.rank()));
+  Team team = node.with_sums_of(view.across).of_segment().in_blocks(n);
+  const auto decoded = [&](int i, int frame) {
+    return team.chunk(view.part(values, i), frame ^ totals.first);
+  };
+  int first = 1;
+  do {
+    const int last = std::min(first + MessageBatch::most, L);
+    std::array<Frames, MessageBatch::most> received;
+    MessageBatch messages(team);
+    DecodeBatch batch(team);
+    for (int d = first; d < last; ++d) {
+      Frames& theirs = received[static_cast<std::size_t>(d - first)];
+      theirs = team.empty(team.chunk(view.part(values, 0), 0), n);
+      messages.recv(view.neighbour(-d), theirs, n);
+    }
+    for (int d = first; d < last; ++d) messages.send(totals.frames, n, view.neighbour(d));
+    for (int i = 0; first == 1 && i < n; ++i)
+      co_await batch.add(totals.frames, i, decoded(view.me(), i));  // while frames are in flight
+    for (int d = first; d < last; ++d) {
+      co_await messages[d - first];
+      for (int i = 0; i < n; ++i)
+        co_await batch.add(received[static_cast<std::size_t>(d - first)], i, decoded(view.neighbour(-d), i));
+    }
+    co_await batch.rest();
+    co_await messages;
+  } while ((first += MessageBatch::most) < L);
+}
+
 // ---- Collectives. Only leaders run the algorithm.
 
 Task<> allreduce(View view, Operands data) {
   const Slice mine = view.part(static_cast<Slice>(data.out), view.me());
   co_await sum_up(view, data.in, mine, data.op);
+  if (data.frames_on_node) {
+    FinalFrames totals;
+    Operands part{ConstSlice(mine), mine, data.op};
+    part.totals = &totals;
+    co_await view.algorithm.run(view.across.of_segment(), part);
+    co_return co_await share_frames(view, std::move(totals), data.out);
+  }
   if (view.leads()) {
     const BetweenNodes run(view, mine, mine, view.place_of_part(data.out));
     co_await view.algorithm.run(view.across.of_segment(), {ConstSlice(mine), mine, data.op});

@@ -18,8 +18,10 @@ class MessageBatch final : public Waitable {
   MessageBatch(const MessageBatch&) = delete;
 
   void recv(int from, ConstSlice like) { receiving_[received_++].emplace(team_, from, like); }
-  void send(const Frames& frame, int to) {  // `frame` must not move
-    sending_[sent_++].emplace(team_, frame, 0, 1, to);
+  void recv(int from, Frames& into, int n) { receiving_[received_++].emplace(team_, from, into, n); }
+  void send(const Frames& frame, int to) { send(frame, 1, to); }
+  void send(const Frames& frames, int n, int to) {  // `frames` must not move
+    sending_[sent_++].emplace(team_, frames, 0, n, to);
   }
   void send(Frames&& frame, int to) {
     frames_[sent_] = std::move(frame);

@@ -22,7 +22,7 @@ Team Team::among(std::span<const int> ranks) const noexcept {
   Team subset = *this;
   subset.members_ = ranks;
   subset.rank_ = static_cast<int>(std::ranges::find(ranks, rank_) - ranks.begin());
-  subset.size_ = subset.blocks_ = static_cast<int>(ranks.size());
+  subset.size_ = subset.blocks_ = subset.inputs_ = static_cast<int>(ranks.size());
   return subset;
 }
 
@@ -30,6 +30,13 @@ Team Team::in_blocks_of_all() const noexcept {
   Team other = in_blocks(transport_->size());
   other.members_blocks_ = true;
   return other;
+}
+
+Team Team::with_sums_of(const Team& other) const noexcept {
+  Team same = *this;
+  same.inputs_ = other.inputs_;
+  same.counts_messages_ = false;
+  return same;
 }
 
 Team Team::in_series(OperandPlaces* places) const noexcept {
@@ -132,7 +139,8 @@ Sending::Sending(const Team& team, const Frames& frames, int first, int n, int t
   if (bytes.empty()) bytes = write_error_frame(Status::peer_failed, frames.type, frames.count, error_frame_);
   bytes_ = bytes.size();
   pending_ = team.transport_->send(bytes, team.address(to), team.lane_);
-  team.counters_->sent(bytes_, static_cast<std::size_t>(n) * frames.count * size_of(frames.type));
+  if (team.counts_messages_)
+    team.counters_->sent(bytes_, static_cast<std::size_t>(n) * frames.count * size_of(frames.type));
 }
 
 Receiving::Receiving(Team& team, int from, ConstSlice like)

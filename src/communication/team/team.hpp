@@ -53,6 +53,7 @@ class Team {
         rank_(transport.rank()),
         size_(transport.size()),
         blocks_(size_),
+        inputs_(size_),
         how_(how) {}
 
   int rank() const noexcept { return rank_; }
@@ -71,6 +72,10 @@ class Team {
   // message has the blocks of all ranks, and block i is that of the i-th rank of the sub-team.
   Team among(std::span<const int> ranks) const noexcept;
   Team in_blocks_of_all() const noexcept;
+
+  // Returns the same team, of ranks of a node, for frames of another team's sums. Like messages of values on
+  // a node, its messages are not counted.
+  Team with_sums_of(const Team& other) const noexcept;
 
   // Returns the same team for messages that consist of this segment only.
   Team of_segment() const noexcept;
@@ -179,7 +184,7 @@ class Team {
 
   // A frame that arrives, or a sum, has up to this number of addends, and a frame up to this size.
   std::uint32_t addends() const noexcept {
-    return how_ == Arithmetic::frames ? static_cast<std::uint32_t>(size_) : 1;
+    return how_ == Arithmetic::frames ? static_cast<std::uint32_t>(inputs_) : 1;
   }
   std::size_t max_bytes(DType type, std::size_t count) const noexcept {
     return codec_->max_bytes(type, count, addends());
@@ -209,6 +214,8 @@ class Team {
   Lane lane_;
   int segment_ = 0, part_ = 0, parts_ = 1;  // number of the segment; its part of a message; number of parts
   int rank_, size_, blocks_;
+  int inputs_;  // ranks whose values are in a sum
+  bool counts_messages_ = true;
   std::size_t packet_bytes_ = 0;
   std::span<const int> members_;  // empty: all ranks
   bool members_blocks_ = false;

@@ -19,7 +19,7 @@ class NcclByNodes : public testing::Test {
   Trial on(int N, Trial trial) const {
     trial.P = N * L;
     trial.nodes = nodes_of(trial.P, L);
-    trial.policy += ",nodes=on";
+    if (trial.policy.find("nodes=") == std::string::npos) trial.policy += ",nodes=on";
     const bool in_blocks = trial.collective == Collective::reduce_scatter ||
                            trial.collective == Collective::allgather ||
                            trial.collective == Collective::alltoall;
@@ -139,6 +139,37 @@ TEST_F(NcclByNodes, ValuesMoveByTheCollectivesOfNccl) {
   }
 }
 
+// Frames that are shared on a node give the bits of shared values, without the AllGather or Broadcasts of
+// these.
+TEST_F(NcclByNodes, SharedFramesHaveTheBitsOfSharedValues) {
+  if (L == 1) return;  // flat
+  const auto calls = [] { return fake_nccl::calls_of("AllGather") + fake_nccl::calls_of("Broadcast"); };
+  constexpr const char* hows[] = {"", ",reduction=values", ",segments=3"};
+  unsigned turn = 0;
+  for (int N = 2; N <= 4; ++N)
+    for (const std::size_t count : {1u, 97u, 4032u, 9001u}) {
+      ++turn;
+      const std::string policy =
+          std::string("abs:1e-2,codec=planes,algorithm=halving_doubling") + hows[turn % std::size(hows)];
+      Trial trial = on(N, {.policy = policy,
+                           .count = count,
+                           .type = types[turn % std::size(types)],
+                           .pattern = turn % 2 == 0 ? Pattern::wild : Pattern::noisy,
+                           .in_place = turn % 5 < 2,
+                           .mean = turn % 4 == 0});
+      SCOPED_TRACE(text_of(trial));
+      NcclJob values(trial), frames(trial);
+      const unsigned long before = calls();
+      run(trial, values);
+      const unsigned long of_values = calls() - before;
+      trial.policy = policy + ",nodes=frames";
+      run(trial, frames);
+      EXPECT_LT(calls() - before - of_values, of_values);
+      EXPECT_TRUE(frames.done().outputs == values.done().outputs);
+      EXPECT_TRUE(frames.done().same_bits());
+    }
+}
+
 TEST_F(NcclByNodes, OtherAlgorithmsAndCodecs) {
   for (const char* const policy :
        {"abs:1e-2,codec=planes,algorithm=ring", "abs:1e-2,codec=planes,algorithm=two_shot",
@@ -177,13 +208,15 @@ TEST_F(NcclByNodes, CallsFollowOneAnother) {
 TEST_F(NcclByNodes, FailuresAreReported) {
   if (L > 4) return;
   int errors = 0;
+  std::vector<std::pair<Collective, std::string>> calls{
+      {Collective::allreduce, "abs:1e-3,codec=planes,nodes=frames,algorithm=halving_doubling"}};
   for (const Collective collective : nccl_collectives)
+    calls.emplace_back(collective, "abs:1e-3,codec=planes");
+  for (const auto& [collective, policy] : calls)
     for (unsigned long n = 1; n <= 40; n += 3)
       for (const bool of_cuda : {false, true}) {
-        const Trial trial = on(2, {.collective = collective,
-                                   .policy = "abs:1e-3,codec=planes",
-                                   .count = 400,
-                                   .pattern = Pattern::steps});
+        const Trial trial =
+            on(2, {.collective = collective, .policy = policy, .count = 400, .pattern = Pattern::steps});
         free_scratch();
         NcclJob job(trial);
         NcclRanks ranks(trial.P, trial.whole_policy());

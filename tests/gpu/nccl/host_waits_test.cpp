@@ -134,5 +134,22 @@ TEST(NcclByNodesWaits, AreTwoRoundsMore) {
   }
 }
 
+// Frames that are shared on a node of 2 or 3 take one round too, as values do: their headers come with the
+// announcements, so that nobody fetches them.
+TEST(NcclByNodesWaits, OfSharedFramesAreNoMore) {
+  const int L = options().ranks_per_node;
+  if (L == 0) GTEST_SKIP() << "TAUT_RANKS_PER_NODE is not set";
+  for (const char* const nodes : {"on", "frames"}) {
+    SCOPED_TRACE(nodes);
+    const double rounds = 4 + (L > 1 ? 2 : 0);
+    const Counts counts = counts_of(2 * L, std::string("abs:1e-3,algorithm=halving_doubling,nodes=") + nodes);
+    EXPECT_LE(counts.waits, 2 * rounds - 2);
+    EXPECT_LE(counts.synchronised, 2);
+    EXPECT_LE(counts.to_host, rounds + 4);
+    EXPECT_LE(counts.to_device, rounds);
+    EXPECT_LE(counts.launches, 5 + L / 4);
+  }
+}
+
 }  // namespace host_waits_test
 }  // namespace taut::test

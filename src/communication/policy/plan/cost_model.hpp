@@ -12,6 +12,8 @@
 
 namespace taut {
 
+struct Policy;
+
 // A kind of call, as forecasts see it; also a message under the drop-in (docs/adr/0014).
 struct CallEstimate {
   Collective collective = Collective::allreduce;
@@ -152,6 +154,12 @@ struct NcclForecast {
   double gain() const noexcept { return nccl_seconds / seconds; }
 };
 NcclForecast forecast_over_nccl(const DeviceCall& call) noexcept;
+
+// Returns true if in an allreduce by nodes each rank sends its final frames to the others of its node, which
+// decode them, and not decoded values: over NCCL where that takes less time, and where a policy asks for it.
+// There are no histories then: their places would be those of other ranks.
+bool shares_frames(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm,
+                   int segments) noexcept;
 
 // Returns the least ratio up to 32, which few values exceed, at which such a call gains; infinity: none.
 double min_ratio_over_nccl(DeviceCall call) noexcept;

@@ -5,6 +5,7 @@
 
 #include "communication/policy/plan/cost_model.hpp"
 #include "communication/policy/plan/kernel_times.hpp"
+#include "communication/policy/plan/policy.hpp"
 #include "communication/team/algorithm.hpp"
 #include "communication/team/codec_operations.hpp"
 
@@ -145,6 +146,30 @@ NcclForecast forecast_over_nccl(const DeviceCall& call) noexcept {
   return {.by_nodes = on_nodes < flat,
           .seconds = std::min(flat, on_nodes) + waits * seconds_of_wait,
           .nccl_seconds = nccl_allreduce(call)};
+}
+
+namespace {
+
+// Returns true if frames on a node, of halving_doubling, take less time than values. A control message over
+// NCCL has room for the headers of two frames. Of more frames in a message, each rank would fetch the headers
+// from the GPU one by one.
+bool frames_save_time(const DeviceCall& call, int segments) noexcept {
+  const int frames = power_of_two_within(static_cast<int>(call.nodes));
+  if (frames > 2) return false;
+  const double L = ranks_a_node(call), others = (1 - 1 / L) * static_cast<double>(call.bytes);
+  const KernelTime decode = kernel_times(call.card, call.ratio).decode;
+  const double operations = segments * std::ceil(L * frames / batch);
+  return others * (1 - 1 / call.ratio) / call.bus >
+         operations * (seconds_of_launch + decode.fixed) + others * decode.per_byte;
+}
+
+}  // namespace
+
+bool shares_frames(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm,
+                   int segments) noexcept {
+  if (!algorithm.hands_over_frames || !call.equal_nodes() || policy.history > 0) return false;
+  return policy.by_nodes == Policy::ByNodes::frames ||
+         (call.over_nccl && frames_save_time(device_call(call), segments));
 }
 
 namespace {

@@ -42,7 +42,7 @@ bool is_modelled(const Call& call) noexcept {
 // model of the links decides.
 bool goes_by_nodes(const Policy& policy, const Call& call, Route route) noexcept {
   if (!may_go_by_nodes(policy, call)) return false;
-  if (policy.by_nodes == Policy::ByNodes::on) return true;
+  if (policy.always_by_nodes()) return true;
   const bool most_lead = call.leaders == 0 || 2 * call.nodes * call.leaders >= call.ranks;
   const bool all_code = most_lead || moves_between_ranks(call);
   const auto first = [&] {
@@ -448,14 +448,14 @@ Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTab
     plan.fallback = Fallback::unsupported;
     return plan;
   }
+  plan.frames_on_node = plan.by_nodes && shares_frames(policy, call, *plan.algorithm, plan.segments);
   if (!may_be_coded(policy, call)) plan.fallback = Fallback::type;
   if (plan.fallback != Fallback::none) return plan;
   plan.candidates = candidates_of(policy, call, *plan.algorithm, bound, plan.coding, table);
   if (plan.candidates.empty() || !asks_for(policy, call, bound)) plan.fallback = Fallback::unsupported;
   if (plan.fallback != Fallback::none) return plan;
-  const bool named = policy.coding.codec != nullptr;
   const bool copies = plan.candidates[0].codec->priority(bound.kind) == CodecInfo::last_resort;
-  if (copies && !named) plan.fallback = Fallback::no_gain;
+  if (copies && policy.coding.codec == nullptr) plan.fallback = Fallback::no_gain;
   plan.arithmetic = choose_arithmetic(policy, call, plan);
   plan.bound = choose_bound(policy, call, bound, plan);
   plan.promise = promise_of(policy, call, bound, plan);

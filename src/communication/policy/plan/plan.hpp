@@ -47,10 +47,11 @@ struct Plan {
   Fallback fallback = Fallback::none;  // the other members are valid only for `none`
   const AlgorithmInfo* algorithm = nullptr;
   Arithmetic arithmetic =
-      Arithmetic::values;   // of a reduction: on frames or on values (communication/team/team.hpp)
-  bool by_nodes = false;    // the algorithm serves one rank of each node, and their part of the message
-  bool on_devices = false;  // as in the route
-  MeasuredChoice coding;    // as in the route
+      Arithmetic::values;       // of a reduction: on frames or on values (communication/team/team.hpp)
+  bool by_nodes = false;        // the algorithm serves one rank of each node, and their part of the message
+  bool frames_on_node = false;  // as in Operands
+  bool on_devices = false;      // as in the route
+  MeasuredChoice coding;        // as in the route
   int segments = 1;
   Bound bound;  // bound of one coding, for the codec
   Promise promise;

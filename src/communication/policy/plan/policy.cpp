@@ -65,7 +65,7 @@ void check_wide_sums(const Policy& policy) {
   if (!policy.algorithm.empty() && policy.algorithm != rank_order)
     reject("adds in the order of the ranks; leave out algorithm=");
   if (policy.reducing == Policy::Reducing::frames) reject("adds values; leave out reduction=frames");
-  if (policy.by_nodes == Policy::ByNodes::on) reject("adds in the order of the ranks; leave out nodes=on");
+  if (policy.always_by_nodes()) reject("adds in the order of the ranks; leave out nodes=");
   if (policy.when == Policy::When::profitable)
     reject("gives the same bits in every run, which when=profitable does not; leave out when=");
 }
@@ -98,8 +98,10 @@ void read_policy_option(const Item& item, Policy& policy) {
     policy.reducing = choose<Reducing>(
         item, {{"auto", Reducing::automatic}, {"frames", Reducing::frames}, {"values", Reducing::values}});
   } else if (item.name == "nodes") {
-    policy.by_nodes =
-        choose<ByNodes>(item, {{"auto", ByNodes::automatic}, {"on", ByNodes::on}, {"off", ByNodes::off}});
+    policy.by_nodes = choose<ByNodes>(item, {{"auto", ByNodes::automatic},
+                                             {"on", ByNodes::on},
+                                             {"frames", ByNodes::frames},
+                                             {"off", ByNodes::off}});
   } else if (item.name == "segments") {
     read_segments(item, policy.segments);
   } else if (item.name == "same_bits") {

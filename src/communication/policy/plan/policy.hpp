@@ -20,7 +20,7 @@ struct Policy {
   // probability of 95 % (docs/error-model.md).
   enum class On { result, input, likely };
   enum class When { automatic, profitable, always };  // calls that are compressed
-  enum class ByNodes { automatic, on, off };
+  enum class ByNodes { automatic, on, frames, off };  // frames: on, and frames are shared on a node
 
   std::string text;  // as given, with today's spelling of each value
   bool off = true;   // plain MPI; the other members are ignored
@@ -44,6 +44,7 @@ struct Policy {
   std::size_t history = 0;
   std::size_t history_bytes = std::size_t{256} << 20;  // greatest size of all states of a communicator
 
+  bool always_by_nodes() const noexcept { return by_nodes == ByNodes::on || by_nodes == ByNodes::frames; }
   // Returns true if plain MPI serves the calls that compression does not make faster. By default, false if a
   // codec is named, or sums are wide: the bits of these must not depend on measured times.
   bool only_if_profitable() const noexcept {

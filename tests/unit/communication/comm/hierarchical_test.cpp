@@ -154,6 +154,21 @@ TEST(MemoryOnNodes, LeadersAloneReserveParts) {
   }
 }
 
+// Ranks that share frames reserve those of the others of their node, of which up to seven come together.
+TEST(MemoryOnNodes, SharedFramesAreReserved) {
+  const std::string policy = "abs:1e-3,when=always,min_bytes=0,algorithm=halving_doubling";
+  for (const auto& [N, L] : {std::pair(2, 2), {3, 3}, {2, 8}, {2, 10}, {5, 4}})
+    for (const char* const how : {",segments=1", ",segments=3", ",reduction=values"}) {
+      SCOPED_TRACE(testing::Message() << N << " x " << L << how);
+      std::vector<int> node_of;
+      for (int r = 0; r < N * L; ++r) node_of.push_back(r % N);
+      const auto bytes = [&](const char* nodes) {
+        return reserved(policy + how + nodes, node_of, Collective::allreduce, 30011, 0).back();
+      };
+      EXPECT_GE(bytes(",nodes=frames"), bytes(",nodes=on"));
+    }
+}
+
 // A mean of P values by the frames of N sums: each sum may be off by P/N times the bound.
 TEST_F(OnNodes, MeansStayWithinTheirBound) {
   const auto on = ranks("abs:1e-3,when=always,nodes=on");

@@ -152,6 +152,35 @@ TEST(DeviceModel, PlansOfCallsOverNccl) {
   EXPECT_FALSE(plan(profitable, over_mpi).by_nodes);
 }
 
+// Frames are shared on nodes of GPUs where the bus is worth more than their operations, and where one message
+// has the headers of two frames. A user may ask for it elsewhere, but not where there are histories.
+TEST(DeviceModel, FramesAreSharedOnANodeWhereTheySaveTheBus) {
+  CandidateTable table;
+  const auto shares = [&](const char* text, const Call& call) {
+    const Policy policy = parse_policy(text);
+    return make_plan(policy, call, policy.coding.bound, table, on_devices).frames_on_node;
+  };
+  constexpr const char *on = "abs:1,nodes=on,algorithm=halving_doubling",
+                       *frames = "abs:1,nodes=frames,algorithm=halving_doubling";
+  for (const std::size_t bytes : {64 * MiB, 256 * MiB, 1024 * MiB}) {
+    EXPECT_EQ(shares("abs:1,when=profitable", over_nccl(2, 8, bytes, h100)), bytes > 64 * MiB) << bytes;
+    EXPECT_TRUE(shares(on, over_nccl(2, 8, bytes, h100)));
+    EXPECT_TRUE(shares(on, over_nccl(3, 8, bytes, h100)));
+    EXPECT_FALSE(shares(on, over_nccl(8, 8, bytes, h100)));
+  }
+  EXPECT_FALSE(shares(on, over_nccl(2, 8, 8 * MiB, h100)));
+  EXPECT_TRUE(shares(on, over_nccl(2, 8, 8 * MiB, h100_pcie)));
+  EXPECT_TRUE(shares(frames, over_nccl(8, 8, MiB, h100)));
+  EXPECT_FALSE(shares("abs:1,nodes=on,algorithm=two_shot", over_nccl(2, 8, 64 * MiB, h100)));
+  EXPECT_FALSE(shares("abs:1,nodes=frames,history=2,algorithm=halving_doubling", over_nccl(2, 8, MiB, h100)));
+  EXPECT_FALSE(shares("abs:1,nodes=off", over_nccl(2, 8, 1024 * MiB, h100)));
+  Call call = over_nccl(2, 8, 64 * MiB, h100);
+  call.over_nccl = false;
+  EXPECT_FALSE(shares(on, call));
+  call.leaders = 7;
+  EXPECT_FALSE(shares(frames, call));
+}
+
 TEST(DeviceModel, AllreduceAvoidsOperationsAndThenBytes) {
   EXPECT_STREQ(device_allreduce({.bytes = MiB, .ranks = 8}), "two_shot");
   EXPECT_STREQ(device_allreduce({.bytes = 25 * MiB, .ranks = 8}), "two_shot");

@@ -102,7 +102,8 @@ TEST(Policy, WideSumsNeedLosslessCoding) {
   EXPECT_FALSE(parse_policy("lossless,sum=wide").only_if_profitable());
   EXPECT_EQ(complaint("abs:1e-4,sum=wide"),
             "policy: sum=wide adds values that travel without loss; use lossless");
-  for (const char* other : {"algorithm=ring", "reduction=frames", "nodes=on", "when=profitable"})
+  for (const char* other :
+       {"algorithm=ring", "reduction=frames", "nodes=on", "nodes=frames", "when=profitable"})
     EXPECT_NE(complaint(std::string("lossless,sum=wide,") + other).find("leave out"), std::string::npos)
         << other;
   EXPECT_EQ(complaint("lossless,sum=wide,algorithm=rank_order,when=always"), "");
