@@ -75,8 +75,8 @@ void Communicator::ActiveCall::offer_history(AgreementMessage& mine) {
   if (series == nullptr || series->under_way()) return;
   series_ = std::move(series);
   series_->begin(bytes);
-  states_ = series_->states();
   alone_ = is_timed_with_history() && series_->trials().next(plan_.coding);
+  states_ = series_->states();
   const ConstSlice own = own_values(call_, rank()).most();
   const bool may_refer = !device_ || (on_device(own.data) && gpu::suits_kernels(own));
   looks_ =

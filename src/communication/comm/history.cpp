@@ -157,10 +157,12 @@ HistoryForecast EarlierPieces::compare(ConstSlice piece, bool addends, const Cod
   if (pieces_.empty() || piece.count == 0) return best;
   std::vector<std::byte> room(codec.max_bytes(piece.type, piece.count, 2));
   const SizeOrStatus alone = codec.encode(piece, room);
-  may_gain_ = alone.status == Status::ok && alone.bytes * ratio_of_zeros > piece.bytes();
-  if (!may_gain_) return {period_, 1, references_};  // the last look stands
   const auto wanted = static_cast<std::size_t>(min_saving * static_cast<double>(piece.bytes()));
-  std::size_t least = alone.bytes - std::min(alone.bytes, std::max(alone.bytes / least_history_gain, wanted));
+  may_gain_ =
+      alone.status == Status::ok && alone.bytes * ratio_of_zeros > piece.bytes() && alone.bytes > wanted;
+  if (!may_gain_ && wanted > 0) return best;
+  if (!may_gain_) return {period_, 1, references_};  // the last look stands
+  std::size_t least = alone.bytes - std::max(alone.bytes / least_history_gain, wanted);
   const auto try_period = [&](std::size_t period) {
     const ChosenReferences references = at_period(period, piece, addends);
     const unsigned most = referring != nullptr ? references.n : std::min(references.n, 1U);

@@ -102,8 +102,8 @@ class EarlierPieces {
 
   // Compares a piece of the values with those of up to `depth` earlier calls or messages, and notes it for
   // later ones. `addends`: the values are addends of a sum. `referring`: a codec that uses all references
-  // that it is given, as kernels do; null: `codec` chooses. `min_saving`: part of the piece's own bytes that
-  // a reference has to save. Throws std::bad_alloc.
+  // that it is given, as kernels do; null: `codec` chooses. `min_saving`: the least saving,
+  // as a fraction of the piece's uncoded bytes. Throws std::bad_alloc.
   HistoryForecast forecast(ConstSlice values, bool addends, const Codec& codec, std::size_t depth,
                            const Codec* referring = nullptr, double min_saving = 0);
 

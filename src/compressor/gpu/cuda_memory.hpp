@@ -99,11 +99,18 @@ class DeviceMemory {
     waits_.emplace_back(word, value);
   }
 
-  // Gives the unused memory of all pools back to the system, unless a stream waits for the host.
-  void trim_pools() {
+  // Returns true if the current device has a pool.
+  bool has_pool() {
     const std::lock_guard lock(mutex_);
-    if (any_wait()) return;
-    for (const auto& [device, pool] : pools_) drop_error(cudaMemPoolTrimTo(pool, 0));
+    return existing_pool() != nullptr;
+  }
+
+  // Gives the unused memory of the current device's pool back to the system, unless a stream waits for the
+  // host.
+  void trim_pool() {
+    const std::lock_guard lock(mutex_);
+    if (const cudaMemPool_t pool = existing_pool(); pool != nullptr && !any_wait())
+      drop_error(cudaMemPoolTrimTo(pool, 0));
   }
 
   // Gives unused memory back to the system: that of all pools, and freed memory if no stream waits now.
@@ -137,6 +144,14 @@ class DeviceMemory {
       return cudaSuccess;
     }
     return create_pool(device, pool);
+  }
+
+  // Returns the pool of the current device; null if none was created.
+  cudaMemPool_t existing_pool() {
+    int device = -1;
+    drop_error(cudaGetDevice(&device));
+    const auto found = pools_.find(device);
+    return found != pools_.end() ? found->second : nullptr;
   }
 
   cudaError_t create_pool(int device, cudaMemPool_t& pool) {

@@ -72,10 +72,12 @@ int allocate_once(void** memory, std::size_t bytes, MemoryKind kind) {
 int allocate(void** memory, std::size_t bytes, MemoryKind kind) {
   const RelaxedCaptureScope scope;
   const int status = allocate_once(memory, bytes, kind);
+  const bool may_be_repeated = status == static_cast<int>(Status::out_of_memory) && kind != MemoryKind::pinned;
+  if (!may_be_repeated || !device_memory().has_pool()) return status;
   void* stream = nullptr;
-  if (status != static_cast<int>(Status::out_of_memory) || kind == MemoryKind::pinned) return status;
-  if (own_stream(&stream) != 0 || wait(stream) != 0) return status;
-  device_memory().trim_pools();
+  if (const int failed = own_stream(&stream); failed != 0) return failed;
+  if (const int failed = wait(stream); failed != 0) return failed;
+  device_memory().trim_pool();
   return allocate_once(memory, bytes, kind);
 }
 

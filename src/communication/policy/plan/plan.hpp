@@ -62,9 +62,9 @@ struct Plan {
 // Least ratio that pays for coding.
 inline constexpr double worthwhile_ratio = 1.2;
 
-// Part of the values' bytes that references have to save for messages, under when=profitable: a sender does
-// not know the time of a message. On a link of 1 Gbit/s two cores need about as long for a history as the
-// link for a tenth of the values.
+// Fraction of the values' bytes that references have to save for messages, under when=profitable: a sender
+// does not know the time of a message. Two cores need about as long for a history as a link of 1 Gbit/s for a
+// tenth of the values.
 inline constexpr double worthwhile_saving = 0.1;
 
 // Returns true if the call adds the ranks' values in a wider type, in the order of the ranks (sum=wide).

@@ -2,6 +2,7 @@
 #include "compressor/codecs/planes/typed_codec.hpp"
 
 #include <bit>
+#include <numeric>
 
 #include "compressor/frame/sample.hpp"
 
@@ -18,7 +19,7 @@ constexpr std::size_t pieces_with_references = 16;
 // Distance between pieces that are measured one after the other with references: the first few, by which
 // predictions are dropped, are from all over the message.
 constexpr std::size_t piece_stride = 5;
-static_assert(pieces_with_references % piece_stride != 0 &&
+static_assert(std::gcd(pieces_with_references, piece_stride) == 1 &&
               min_values_to_sample / Pieces::max_values >= pieces_with_references);
 
 // Behind references a piece with more runs is measured as a part of a wide chunk.
@@ -36,12 +37,20 @@ constexpr std::size_t min_gain_of_row_divisor = 64;
 constexpr std::size_t never_chosen = std::size_t{1} << 32;
 
 // Drops the predictions that are far behind the best one after 2, 4 and 8 pieces: by more than 1, 1/2 and 1/4
-// of its bytes. Most of the time of an estimate goes into predictions that lose.
-void drop_losers(std::size_t pieces, std::span<std::size_t> bytes) noexcept {
+// of its bytes, and some bytes a piece for headers and tables. Most of the time of an estimate goes into
+// predictions that lose. The best one of each number of references stays, as later pieces may change more, or
+// less, than the first ones.
+void drop_losers(std::size_t pieces, std::span<const Prediction> predictions,
+                 std::span<std::size_t> bytes) noexcept {
+  constexpr std::size_t slack = 32;  // bytes a piece
   if (pieces < 2 || !std::has_single_bit(pieces)) return;
-  const std::size_t least = *std::ranges::min_element(bytes);
-  for (std::size_t& all : bytes)
-    if (all > least + 2 * least / pieces) all = never_chosen;
+  std::size_t least[max_references + 1] = {never_chosen, never_chosen, never_chosen};
+  for (std::size_t k = 0; k < bytes.size(); ++k)
+    least[predictions[k].references] = std::min(least[predictions[k].references], bytes[k]);
+  const std::size_t best = *std::ranges::min_element(least),
+                    limit = best + 2 * best / pieces + slack * pieces;
+  for (std::size_t k = 0; k < bytes.size(); ++k)
+    if (bytes[k] > std::max(limit, least[predictions[k].references])) bytes[k] = never_chosen;
 }
 
 // Returns true for a prediction that costs more time than the others.
@@ -217,7 +226,7 @@ std::size_t estimate(const T* values, std::size_t count, const Quantiser<T>& z, 
   const bool refers = references.count() > 0;
   const bool may_be_wide = sizeof(T) == 8 && refers && !predictions[0].by_addend;
   for (std::size_t i = 0; i < pieces.count; ++i) {
-    if (refers) drop_losers(i, bytes);
+    if (refers) drop_losers(i, predictions, bytes);
     const std::size_t first = pieces.first(refers ? i * piece_stride % pieces.count : i);
     Piece<T> piece(values, first, z, references, kernels);
     if (may_be_wide && piece.runs() > min_runs_of_wide_piece) {

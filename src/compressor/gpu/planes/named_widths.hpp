@@ -20,7 +20,7 @@ struct NamedShared : PlanesShared {
                                      // that are not 0
   std::uint8_t two_bit_entries[chunk_blocks];
 };
-inline constexpr unsigned count_of_bytes = 16;
+inline constexpr unsigned marked_bytes_at = 16;  // place in `counts` of the number of these bytes
 
 // Returns the byte of the bitmap that has the bit of this thread's block. Called by whole warps.
 template <class Threads>
@@ -37,7 +37,7 @@ TAUT_DEVICE void count_widths(const Threads& threads, NamedShared& shared, std::
   threads.simt().barrier();
   if (t < blocks && width < 16) threads.simt().atomic_add(&shared.counts[width], std::uint32_t{1});
   if (bitmap_byte(threads, width) != 0 && t % 8 == 0)
-    threads.simt().atomic_add(&shared.counts[count_of_bytes], std::uint32_t{1});
+    threads.simt().atomic_add(&shared.counts[marked_bytes_at], std::uint32_t{1});
   threads.simt().barrier();
 }
 
@@ -66,7 +66,7 @@ TAUT_DEVICE NamedPlan with_names(const Threads& threads, NamedShared& shared, co
   }
   const bool by_bytes = (plan.table_flags & byte_widths) != 0;
   const WidthTable sparse = sparse_table({plan.plane_bytes, plan.coded_count, by_bytes ? 16u : 0u}, blocks,
-                                         shared.counts[count_of_bytes]);
+                                         shared.counts[marked_bytes_at]);
   if (sparse.bytes < named.table_bytes) {
     named.table_flags = sparse.flags;
     named.table_bytes = static_cast<std::uint32_t>(sparse.bytes);

@@ -242,7 +242,8 @@ class RecordReader {
     take_table(mark_bytes);
     const std::uint32_t mark =
         good_ && t < 64 * mark_bytes ? record_.words.byte(marks + t / 64) >> (t / 8 % 8) & 1u : 0u;
-    const bool marked = threads_.simt().shuffle(mark, threads_.lane() | 7) != 0;  // for all eight as counted
+    const bool marked =
+        threads_.simt().shuffle(mark, threads_.lane() | 7) != 0;  // the mark that the last of eight counts
     const auto place = threads_.scan(std::uint32_t{marked && t % 8 == 7});
     const std::uint32_t at = end_;
     take_table(place.total);

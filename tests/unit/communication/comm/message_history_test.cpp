@@ -118,6 +118,27 @@ TEST(MessageHistory, UnderWhenProfitableReferencesSaveATenthOfTheValues) {
     }
 }
 
+// Messages that shrink so much alone that no reference can save a tenth delay none of the later ones.
+TEST(MessageHistory, CalmMessagesUnderWhenProfitableHaveNoReferencesAndDelayNone) {
+  MessagePair pair("abs:1e-2,min_bytes=0,history=auto,when=profitable");
+  const Values calm = make_values(DType::f32, values_of_one, Pattern::steps, 3),
+               zeros(DType::f32, values_of_one);
+  const auto count_referring = [&](int messages, auto values_of) {
+    int referring = 0;
+    for (int step = 0; step < messages; ++step) {
+      const taut::Message message = pair.send(values_of(step).slice());
+      referring += message.refers;
+      if (message.coded()) pair.receive(message, DType::f32);
+    }
+    return referring;
+  };
+  const auto noise = [](int step) { return field_at(DType::f32, step); };
+  EXPECT_GE(count_referring(8, noise), 5);
+  EXPECT_LE(count_referring(30, [&](int) -> const Values& { return zeros; }), 1);
+  EXPECT_LE(count_referring(30, [&](int) -> const Values& { return calm; }), 1);
+  EXPECT_GE(count_referring(16, noise), 8);
+}
+
 // Programs that move particles change the count of their messages now and then.
 TEST(MessageHistory, AMessageOfAnotherCountLeavesAStateAtOnce) {
   constexpr std::uint64_t kind = 9;

@@ -46,6 +46,24 @@ TEST(References, ThatEqualTheMessageLeaveNextToNothing) {
   }
 }
 
+// Estimates drop predictions by their first pieces, which need not be like the others.
+TEST(References, AreOfNoUseWhereMostPiecesAreShorterAlone) {
+  constexpr std::size_t count = std::size_t{1} << 18, part = count / 16;
+  enum class First { zeros, unchanged };
+  for (const First first : {First::zeros, First::unchanged}) {
+    Values now = make_values(DType::f32, count, Pattern::smooth, 3),
+           before = make_values(DType::f32, count, Pattern::noisy, 4);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i / part % 5 != 0) continue;
+      if (first == First::zeros) now.set(i, 0.0);
+      before.set(i, now.at(i));
+    }
+    const auto planes = planes_with("auto", 1e-3);
+    const taut::Reference reference = reference_to(before);
+    EXPECT_LE(frame_of(*planes, now, {&reference, 1}).size(), 11 * frame_of(*planes, now).size() / 10);
+  }
+}
+
 TEST(References, AllKernelSetsWriteTheSameFrames) {
   for (const DType type : real_types) {
     for (const char* predictor : {"none", "delta", "pairs", "second", "delta+64", "none+8000"}) {

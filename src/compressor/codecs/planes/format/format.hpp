@@ -184,7 +184,8 @@ constexpr WidthTable sparse_table(const WidthSummary& summary, std::size_t block
                                               (summary.max_width > 15 ? byte_widths : 0));
   return {form, sparse_bitmap_bytes(blocks, marked) + entry_bytes(summary.coded, form)};
 }
-// Returns the bytes of such a table at least, those of `coded` blocks that are neighbours.
+// Returns a lower bound of the bytes of such a table: the coded blocks share as few bytes of the bitmap as
+// possible.
 constexpr std::size_t min_sparse_table(const WidthSummary& summary, std::size_t blocks) noexcept {
   return sparse_table(summary, blocks, bitmap_bytes(summary.coded)).bytes;
 }
