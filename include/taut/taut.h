@@ -276,6 +276,8 @@ static const char* const taut_kind_of_mpi __attribute__((used)) = &TAUT_KIND_OF_
  *               | on                        divides a message among the ranks of a node, with several ranks
  *                                           on each of several nodes: plain values on a node, frames
  *                                           between nodes
+ *               | frames                    as on; on equal nodes, an allreduce by halving_doubling sends its
+ *                                           result as frames on a node too
  *               | off
  *   sum=        auto (default) | wide       with lossless: the sums and means of Allreduce and Reduce_scatter
  *                                           are added in a wider type (float16 and bfloat16 in float32,

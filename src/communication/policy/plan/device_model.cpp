@@ -168,8 +168,10 @@ bool frames_save_time(const DeviceCall& call, int segments) noexcept {
 bool shares_frames(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm,
                    int segments) noexcept {
   if (!algorithm.hands_over_frames || !call.equal_nodes() || policy.history > 0) return false;
-  return policy.by_nodes == Policy::ByNodes::frames ||
-         (call.over_nccl && frames_save_time(device_call(call), segments));
+  if (policy.by_nodes == Policy::ByNodes::frames) return true;
+  DeviceCall device = device_call(call);
+  device.ratio = 2;  // low, as that of the call is unknown: at 1.4, decoding takes as long as the bus
+  return call.over_nccl && !policy.coding.bound.exact() && frames_save_time(device, segments);
 }
 
 namespace {

@@ -174,6 +174,7 @@ TEST(DeviceModel, FramesAreSharedOnANodeWhereTheySaveTheBus) {
   EXPECT_FALSE(shares("abs:1,nodes=on,algorithm=two_shot", over_nccl(2, 8, 64 * MiB, h100)));
   EXPECT_FALSE(shares("abs:1,nodes=frames,history=2,algorithm=halving_doubling", over_nccl(2, 8, MiB, h100)));
   EXPECT_FALSE(shares("abs:1,nodes=off", over_nccl(2, 8, 1024 * MiB, h100)));
+  EXPECT_FALSE(shares("lossless,nodes=on,algorithm=halving_doubling", over_nccl(2, 8, 1024 * MiB, h100)));
   Call call = over_nccl(2, 8, 64 * MiB, h100);
   call.over_nccl = false;
   EXPECT_FALSE(shares(on, call));
