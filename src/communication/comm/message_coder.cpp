@@ -117,9 +117,9 @@ void MessageCoder::forecast_gain(ConstSlice values, const MessageHistory& histor
                                  Message& message) {
   const Coding& candidate = plan.candidates[0];
   if (history.states == nullptr || message.device != nullptr || !candidate.codec->takes_references) return;
-  message.forecast = history.states->look(history.stream, values, *codec_with_references(candidate, message),
-                                          policy_.history,
-                                          policy_.only_if_profitable() ? worthwhile_saving : 0);
+  message.forecast =
+      history.states->look(history.stream, values, *codec_with_references(candidate, message),
+                           policy_.history, policy_.only_if_profitable() ? worthwhile_saving : 0);
 }
 
 void MessageCoder::decide(ConstSlice values, const MessageHistory& history, MessagePlan& plan,

@@ -76,8 +76,7 @@ Task<> share_frames(View& view, FinalFrames totals, Slice values) {
       messages.recv(view.neighbour(-d), theirs, n);
     }
     for (int d = first; d < last; ++d) messages.send(totals.frames, n, view.neighbour(d));
-    for (int i = 0; first == 1 && i < n; ++i)
-      co_await batch.add(totals.frames, i, decoded(view.me(), i));
+    for (int i = 0; first == 1 && i < n; ++i) co_await batch.add(totals.frames, i, decoded(view.me(), i));
     for (int d = first; d < last; ++d) {
       co_await messages[d - first];
       for (int i = 0; i < n; ++i)
