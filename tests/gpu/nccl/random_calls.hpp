@@ -31,7 +31,10 @@ struct Sequence {
     const int L = options().ranks_per_node, P = L > 0 ? L * (1 + draw.pick(4)) : draw.one_of(sizes);
     const Nodes nodes = L > 0 ? nodes_of(P, L) : Nodes();
     std::string policy = draw.one_of(codings);
-    if (L > 0 && policy.find("sum=wide") == policy.npos) policy += ",nodes=on";
+    if (L > 0 && policy.find("sum=wide") == policy.npos) {
+      const bool shares_frames = policy.find("algorithm=") == policy.npos && draw.one_in(3);
+      policy += shares_frames ? ",algorithm=halving_doubling,nodes=frames" : ",nodes=on";
+    }
     ratio = draw.one_of(ratios);
     for (int i = 1 + draw.pick(4); i > 0; --i) {
       const DrawnJob drawn(draw, P, nccl_collectives, types, draw.one_of(limits));

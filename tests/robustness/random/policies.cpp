@@ -44,7 +44,7 @@ std::string draw_text(Draw& draw, double scale) {
   if (draw.one_in(4)) policy += draw.choose({",on=input", ",on=likely"});
   if (draw.one_in(3)) policy += ",checksum=on";
   if (draw.one_in(3)) policy += ",threads=" + std::to_string(1 + draw.pick(8));
-  if (draw.one_in(8)) policy += draw.choose({",nodes=off", ",nodes=on", ",nodes=on"});
+  if (draw.one_in(8)) policy += draw.choose({",nodes=off", ",nodes=on", ",nodes=frames"});
   if (draw.one_in(4)) policy += ",same_bits=on";
   if (draw.one_in(5) && policy.starts_with("lossless")) policy += ",sum=wide";
   if (draw.one_in(5)) policy += ",predictor=none";
