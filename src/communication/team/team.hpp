@@ -73,8 +73,8 @@ class Team {
   Team among(std::span<const int> ranks) const noexcept;
   Team in_blocks_of_all() const noexcept;
 
-  // Returns the same team, of ranks of a node, for frames of another team's sums. Like messages of values on
-  // a node, its messages are not counted.
+  // Returns the same team for frames that hold sums over the ranks of another team. Its messages stay on a
+  // node, and are not counted, as messages of values on a node are not.
   Team with_sums_of(const Team& other) const noexcept;
 
   // Returns the same team for messages that consist of this segment only.

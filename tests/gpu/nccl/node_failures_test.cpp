@@ -8,6 +8,11 @@ namespace node_failures_test {
 
 constexpr int failed = static_cast<int>(Status::transport_failed);
 
+// Calls with residuals on two nodes of L ranks.
+Repeated calls_on_two_nodes(int L) {
+  return {.policy = "block:8,nodes=on", .P = 2 * L, .count = 4032, .with_residual = true};
+}
+
 // Makes a call of each rank. The simulated NCCL then soon gives up kernels that wait for ranks.
 void make_first_calls(RepeatedCalls<float>& calls) {
   calls.ranks().run([&](NcclRank& me) {
@@ -34,8 +39,7 @@ TEST(NcclByNodesGraphs, AFailureOfOneRankEndsCallsOnItsNode) {
   const int L = options().ranks_per_node;
   if (L == 0) GTEST_SKIP() << "TAUT_RANKS_PER_NODE is not set";
   if (L == 1) return;  // a node without other ranks
-  RepeatedCalls<float> calls(
-      {.policy = "block:8,nodes=on", .P = 2 * L, .count = 4032, .with_residual = true});
+  RepeatedCalls<float> calls(calls_on_two_nodes(L));
   make_first_calls(calls);
   stand_in_no_memory_at(1);
   EXPECT_EQ(TAUT_Cuda_release(), 0);
@@ -50,8 +54,7 @@ TEST(NcclByNodesGraphs, AResidualThatIsRefusedEndsCallsOnItsNode) {
   const int L = options().ranks_per_node;
   if (L == 0) GTEST_SKIP() << "TAUT_RANKS_PER_NODE is not set";
   if (L == 1) return;  // a node without other ranks
-  RepeatedCalls<float> calls(
-      {.policy = "block:8,nodes=on", .P = 2 * L, .count = 4032, .with_residual = true});
+  RepeatedCalls<float> calls(calls_on_two_nodes(L));
   make_first_calls(calls);
   const OnGpu<float> x(4032);
   const NcclRank& first = calls.ranks()[0];

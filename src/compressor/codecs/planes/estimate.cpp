@@ -33,7 +33,7 @@ constexpr std::size_t with_surcharge(std::size_t bytes) noexcept {
 // A lag behind references is chosen if it saves about this part more: chunks then depend on each other.
 constexpr std::size_t min_gain_of_row_divisor = 64;
 
-// More bytes than all pieces take: of a prediction that is out of the question.
+// More bytes than all pieces take: marks a prediction that was dropped, or that cannot serve a piece.
 constexpr std::size_t never_chosen = std::size_t{1} << 32;
 
 // Drops the predictions that are far behind the best one after 2, 4 and 8 pieces: by more than 1, 1/2 and 1/4

@@ -261,6 +261,18 @@ Widths with_others(std::size_t blocks, std::size_t distance, unsigned most) {
 
 constexpr std::size_t chunks_with_others[] = {64, 65, 301, 511, 512};
 
+// Expects that a record is read as a whole, and rejected wherever its table is cut.
+void expect_only_whole(const NamedRecord& record, const Widths& widths, std::size_t blocks,
+                       const WidthKernels& kernels) {
+  const auto whole = NamedRecord::read(record.bytes, blocks, kernels);
+  ASSERT_TRUE(whole && std::ranges::equal(whole->width, widths.width)) << blocks;
+  for (std::size_t n = record.table; n < record.bytes.size(); ++n) {
+    const std::vector<std::byte> cut(record.bytes.begin(),
+                                     record.bytes.begin() + static_cast<std::ptrdiff_t>(n));
+    EXPECT_FALSE(NamedRecord::read(cut, blocks, kernels)) << blocks << " " << n;
+  }
+}
+
 TEST(WidthTables, WithTruncatedSparseBitmapsAreRejected) {
   for (const std::size_t blocks : {65u, 301u, 511u, 512u})
     for (const unsigned most : {15u, 32u})
@@ -270,13 +282,7 @@ TEST(WidthTables, WithTruncatedSparseBitmapsAreRejected) {
           widths.width[i] = static_cast<std::uint8_t>(most - i % 3);
         const NamedRecord record(widths, blocks, *kernels);
         ASSERT_EQ(record.flags(), has_planes | two_bits | dense | (most > 15 ? byte_widths : 0)) << blocks;
-        const auto whole = NamedRecord::read(record.bytes, blocks, *kernels);
-        ASSERT_TRUE(whole && std::ranges::equal(whole->width, widths.width)) << blocks;
-        for (std::size_t n = record.table; n < record.bytes.size(); ++n) {
-          const std::vector<std::byte> cut(record.bytes.begin(),
-                                           record.bytes.begin() + static_cast<std::ptrdiff_t>(n));
-          EXPECT_FALSE(NamedRecord::read(cut, blocks, *kernels)) << blocks << " " << n;
-        }
+        expect_only_whole(record, widths, blocks, *kernels);
       }
 }
 
@@ -287,13 +293,7 @@ TEST(WidthTables, WithTruncatedOthersAreRejected) {
         const Widths widths = with_others(blocks, 20, most);
         const NamedRecord record(widths, blocks, *kernels);
         ASSERT_EQ(record.flags(), has_planes | two_bits | (most > 15 ? byte_widths : 0)) << blocks;
-        const auto whole = NamedRecord::read(record.bytes, blocks, *kernels);
-        ASSERT_TRUE(whole && std::ranges::equal(whole->width, widths.width)) << blocks;
-        for (std::size_t n = record.table; n < record.bytes.size(); ++n) {
-          const std::vector<std::byte> cut(record.bytes.begin(),
-                                           record.bytes.begin() + static_cast<std::ptrdiff_t>(n));
-          EXPECT_FALSE(NamedRecord::read(cut, blocks, *kernels)) << blocks << " " << n;
-        }
+        expect_only_whole(record, widths, blocks, *kernels);
       }
 }
 
